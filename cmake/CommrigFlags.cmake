@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The commrig authors
+
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
+find_package(Threads REQUIRED)
+
+# ccache with a base folder gives the compiler paths relative to the build folder.
+file(RELATIVE_PATH commrig_root_from_build "${PROJECT_BINARY_DIR}" "${PROJECT_SOURCE_DIR}")
+
+# What every target of ours is compiled with; linked privately, so that no consumer inherits it.
+add_library(commrig_build_flags INTERFACE)
+target_compile_features(commrig_build_flags INTERFACE cxx_std_20)
+target_compile_options(
+  commrig_build_flags
+  INTERFACE
+    -Wall
+    -Wextra
+    -Wshadow
+    -Wconversion
+    $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>
+    $<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual>
+    $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wthread-safety>
+    # Results must be the same bits on every machine: a multiply and an add are never fused.
+    -ffp-contract=off
+    # Source locations in messages read src/..., wherever the checkout lies.
+    "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/="
+    "-fmacro-prefix-map=${commrig_root_from_build}=")
+
+# Sanitizers concern every object of a program, so they are set for the whole tree.
+if(COMMRIG_SANITIZE)
+  list(JOIN COMMRIG_SANITIZE "," commrig_sanitize_list)
+  add_compile_options(-fsanitize=${commrig_sanitize_list} -fno-sanitize-recover=all
+                      -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${commrig_sanitize_list})
+  add_compile_definitions(COMMRIG_SANITIZED=1)
+  if("thread" IN_LIST COMMRIG_SANITIZE)
+    add_compile_definitions(COMMRIG_TSAN=1)
+  endif()
+endif()

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The commrig authors
+
+# What is built. A project that includes this one gets the library only.
+option(COMMRIG_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(COMMRIG_BUILD_BENCHMARKS "Build the benchmarks" OFF)
+option(COMMRIG_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
+option(COMMRIG_BUILD_CLI "Build the command line program" ${PROJECT_IS_TOP_LEVEL})
+option(COMMRIG_INSTALL "Make install rules" ${PROJECT_IS_TOP_LEVEL})
+set(COMMRIG_SANITIZE "" CACHE STRING "Sanitizers: address;undefined or thread")
+
+# Single-configuration generators build nothing useful without a build type.
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+  find_program(COMMRIG_CCACHE ccache)
+  mark_as_advanced(COMMRIG_CCACHE)
+  if(COMMRIG_CCACHE)
+    set(CMAKE_C_COMPILER_LAUNCHER "${COMMRIG_CCACHE}")
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${COMMRIG_CCACHE}")
+  endif()
+endif()
