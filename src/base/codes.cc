@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The commrig authors
+#include "base/codes.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "base/check.h"
+
+namespace commrig {
+namespace {
+
+using enum Code;
+
+constexpr std::array kCodes{
+    CodeInfo{kUnknownPointer, Kind::kInvalidArgument, "CR-MEM01", "pointer is not device memory",
+             "Pass a pointer into memory that a device of this process has allocated",
+             "Every allocation of simulated device memory is tracked. The pointer lies in none of "
+             "them, neither in a live nor in a recently freed one. Host pointers, uninitialised "
+             "pointers and pointers of another process look like this."},
+    CodeInfo{kFreedPointer, Kind::kInvalidArgument, "CR-MEM02", "memory was freed",
+             "Free a buffer only after the streams that use it have been synchronised",
+             "The pointer lies in an allocation that has been freed. Freed ranges are kept in "
+             "quarantine for a while so that a late use is seen instead of reading somebody "
+             "else's data."},
+    CodeInfo{kOutOfRange, Kind::kInvalidArgument, "CR-MEM03", "access runs past the allocation",
+             "Make the buffer larger or the count smaller",
+             "The access starts inside an allocation and ends outside of it. The message gives "
+             "the allocation, the offset and size of the access, and the allocation's size."},
+    CodeInfo{kMisaligned, Kind::kInvalidArgument, "CR-MEM04", "pointer is misaligned for its type",
+             "Align the pointer to the size of the element type",
+             "An element of N bytes must start at a multiple of N (16-byte elements: of 8)."},
+    CodeInfo{kOutOfMemory, Kind::kExhausted, "CR-MEM05", "simulated device is out of memory",
+             "Free buffers, or give the device more memory",
+             "Each simulated device has a capacity; live and quarantined allocations count."},
+    CodeInfo{kFreedTwice, Kind::kInvalidArgument, "CR-MEM06", "memory freed twice",
+             "Free each allocation once", "The same allocation was passed to free before."},
+    CodeInfo{kNotAllocationStart, Kind::kInvalidArgument, "CR-MEM07",
+             "free of a pointer inside an allocation",
+             "Pass the pointer that the allocation returned",
+             "Only the first byte's address of an allocation can be freed."},
+    CodeInfo{kZeroSize, Kind::kInvalidArgument, "CR-MEM08", "allocation or window of zero bytes",
+             "Ask for at least one byte", "Zero-sized device memory does not exist."},
+    CodeInfo{kBadDevice, Kind::kInvalidArgument, "CR-MEM09", "no such device",
+             "Use a device number below the number of devices",
+             "Devices are numbered from 0; their number is set when the machine is made."},
+    CodeInfo{kUnknownDtype, Kind::kInvalidArgument, "CR-DTY01", "unknown element type",
+             "Use one of the listed element types",
+             "Names: int8 int16 int32 int64 uint8 uint16 uint32 uint64 fp16 bf16 fp32 fp64 "
+             "fp8_e4m3fn fp8_e5m2, and by size only: hif8 fp8_e8m0 int128."},
+    CodeInfo{kNoArithmetic, Kind::kUnsupported, "CR-DTY02", "no arithmetic for this element type",
+             "Move such elements without reducing or converting them",
+             "Types that are known by size only can be copied and gathered; a reduction or a "
+             "conversion is refused instead of being guessed."},
+    CodeInfo{kUnknownReduceOp, Kind::kInvalidArgument, "CR-DTY03", "unknown reduction",
+             "Use sum, prod, max or min", "Other reductions are not defined here."},
+    CodeInfo{kUnknownLayout, Kind::kInvalidArgument, "CR-MC201", "unknown workspace layout",
+             "Use upstream-64 or readme-112",
+             "A layout names where messages and counters lie in the workspace, how large a "
+             "message is, and which code numbers it uses."},
+    CodeInfo{kWorkspaceTooSmall, Kind::kInvalidArgument, "CR-MC202", "workspace is too small",
+             "Give a workspace of at least 2 MiB, aligned to 512 bytes",
+             "The workspace must hold every region of its layout after rounding its base up to "
+             "512 bytes."},
+    CodeInfo{kCheckWord, Kind::kProtocol, "CR-MC203", "check word of a message is wrong",
+             "Write words 0..11, 13, 14, then the check word, then the valid word",
+             "The check word is the exclusive or of the first 15 words of the message, with the "
+             "valid word counted as its mask. A difference means that the message was changed "
+             "after it was summed, written in the wrong order, or summed in another way."},
+    CodeInfo{kUnknownCommand, Kind::kProtocol, "CR-MC204", "unknown command code",
+             "Use a command code of the layout in force",
+             "The commType word holds a number that the layout's code table does not have."},
+    CodeInfo{kUnsupportedCommand, Kind::kUnsupported, "CR-MC205", "command is not served here",
+             "Use another layout or another command",
+             "The command is known by name, but this layout has no way to carry it, or the server "
+             "does not perform it yet."},
+    CodeInfo{kBadDtypeCode, Kind::kProtocol, "CR-MC206", "bad element type in a message",
+             "Use the layout's own element type codes",
+             "Each layout has its own numbers for element types; readme-112 and upstream-64 "
+             "differ."},
+    CodeInfo{kBadOpCode, Kind::kProtocol, "CR-MC207", "bad reduction in a message",
+             "Use the layout's own reduction codes",
+             "A reducing command needs one of sum, prod, max, min; the device servers refuse prod, "
+             "this one performs it."},
+    CodeInfo{kNullBuffer, Kind::kProtocol, "CR-MC208", "null buffer in a message",
+             "Fill both buffer addresses",
+             "A collective needs a source and a target on each rank."},
+    CodeInfo{kShortBuffer, Kind::kProtocol, "CR-MC209", "buffer in a message is not usable",
+             "Allocate the buffer for all turns: (turns - 1) x count, plus the last turn's blocks",
+             "The range that all turns of the message touch does not lie inside one live device "
+             "allocation, or is misaligned for its element type."},
+    CodeInfo{kGroupMismatch, Kind::kProtocol, "CR-MC210", "ranks disagree about an operation",
+             "Let every rank submit the same operation, count, type, stride and repeat in the same "
+             "order",
+             "The n-th message of each rank of a group must describe the same collective. The "
+             "message names the field and the ranks on each side."},
+    CodeInfo{kCommitAboveRepeat, Kind::kProtocol, "CR-MC211", "more commits than turns",
+             "Commit each handle as often as its repeat says",
+             "The commit counter of a slot went above the number of turns that its message has."},
+    CodeInfo{kRankLeft, Kind::kPeerLost, "CR-MC212", "a rank's kernel ended while others need it",
+             "Let the named rank's kernel submit and commit as the others do, and finalize",
+             "The kernel of one rank returned before it had committed the turn that the other "
+             "ranks wait for. Found from the end of the kernel, not from a time-out."},
+    CodeInfo{kRankThrew, Kind::kPeerLost, "CR-MC213", "a rank's kernel failed while others need it",
+             "Mend the failure of the named rank's kernel",
+             "The kernel of one rank threw an exception or returned an error; the other ranks of "
+             "the group can no longer go on."},
+    CodeInfo{kBadHandle, Kind::kInvalidArgument, "CR-MC214", "no such handle",
+             "Use a handle that a prepare call of this client returned",
+             "Handles count from 0 in the order of the prepare calls."},
+    CodeInfo{kSlotsExhausted, Kind::kExhausted, "CR-MC215", "no message slot is left",
+             "Finalize before the 64th message; group messages with repeat",
+             "A kernel has 64 message slots and never wraps; the finalize message takes one too."},
+    CodeInfo{kHandlesExhausted, Kind::kExhausted, "CR-MC216", "no handle is left",
+             "Prepare at most 63 operations in a kernel; group them with repeat",
+             "A kernel has 63 handles, 0 to 62."},
+    CodeInfo{kClientState, Kind::kState, "CR-MC217", "client called in the wrong state",
+             "Call init once, then prepare, commit and wait, then finalize once",
+             "The client object has no context yet, has one already, or is finalized."},
+    CodeInfo{kBadVersion, Kind::kProtocol, "CR-MC218", "message version is not known",
+             "Write version 0, 1, 2 or 3",
+             "The version byte says which form the second half of a message has."},
+    CodeInfo{kRankCount, Kind::kInvalidArgument, "CR-MC219", "number of ranks is out of range",
+             "Use 1 to 32 ranks",
+             "The context of this generation has window addresses for 32 ranks."},
+    CodeInfo{kBadContext, Kind::kInvalidArgument, "CR-MC220", "context is not usable",
+             "Pass the context that the group made for this rank",
+             "A field of the context (workspace address or size, rank, number of ranks) does not "
+             "fit the memory it points to."},
+    CodeInfo{kNoFinalize, Kind::kProtocol, "CR-MC221", "kernel ended without finalize",
+             "Call finalize at the end of every kernel that called init",
+             "Everything that the kernel submitted was done, but it did not say that it was the "
+             "end; the next kernel would find the old counters."},
+    CodeInfo{kSideMessage, Kind::kProtocol, "CR-MC222", "all-to-all-v side message is wrong",
+             "Write the side message with its check word before the message",
+             "The counts and offsets of an all-to-all-v lie in a side area with the same slot "
+             "number and a valid and a check word of its own; the counts of sender and receiver "
+             "must agree."},
+    CodeInfo{kStalled, Kind::kProtocol, "CR-MC223", "no rank can go on",
+             "Commit what the named ranks wait for",
+             "Every rank of the group waits or has ended, the server has nothing to do, and no "
+             "wait is satisfied: nobody is left who could change that."},
+    CodeInfo{kBuffersOverlap, Kind::kProtocol, "CR-MC224", "source and target overlap",
+             "Use the exact in-place form of the operation or separate buffers",
+             "Source and target share bytes in a way in which a write could destroy data that is "
+             "still to be read."},
+    CodeInfo{kZeroRepeat, Kind::kInvalidArgument, "CR-MC225", "repeat is out of range",
+             "Use a repeat of 1 to 255", "The repeat count is one byte and at least one turn."},
+    CodeInfo{kWaitAboveCommit, Kind::kState, "CR-MC226", "wait without a commit",
+             "Commit before each wait",
+             "The k-th wait of a handle waits for its k-th turn; that "
+             "turn has not been committed by this rank."},
+    CodeInfo{kStrideTooSmall, Kind::kInvalidArgument, "CR-MC227", "stride is too small",
+             "Use a stride of at least count x repeat, or 0 for packed blocks",
+             "The turns of one rank's block would run into the next rank's block."},
+    CodeInfo{kSequenceNumber, Kind::kProtocol, "CR-MC228", "sequence number is wrong",
+             "Count the prepared messages of a kernel from 0",
+             "Each prepared message carries the next number, one byte wide."},
+    CodeInfo{kCountZero, Kind::kInvalidArgument, "CR-MC229", "count is out of range",
+             "Use a count of at least 1 that fits the address space",
+             "A collective over no elements is not a message of this protocol, and count x element "
+             "size x ranks x repeat must fit 64 bits."},
+    CodeInfo{kKernelThrew, Kind::kState, "CR-RUN01", "kernel threw an exception",
+             "Catch it in the kernel or mend its cause",
+             "An exception left a kernel or host callback. The stream carries the error until it "
+             "is destroyed."},
+    CodeInfo{kAborted, Kind::kAborted, "CR-RUN02", "wait was aborted",
+             "Look at the first error; this one only follows from it",
+             "The group or machine was aborted while the call waited."},
+    CodeInfo{kDeadline, Kind::kDeadline, "CR-RUN03", "deadline passed",
+             "Look at what was waited for; raise the deadline only if it was slow and not stuck",
+             "A wait did not end in the time that the caller allowed."},
+    CodeInfo{kBadArgument, Kind::kInvalidArgument, "CR-RUN04", "bad argument",
+             "See `commrig --help` and the command's own --help",
+             "An option is unknown, malformed or out of range."},
+    CodeInfo{kSystemCall, Kind::kSystem, "CR-RUN05", "the operating system refused a call",
+             "Check the limits of the process (memory, descriptors, threads)",
+             "The message names the call and gives the system's own text."},
+    CodeInfo{kStreamFailed, Kind::kState, "CR-RUN06", "stream has failed before",
+             "Read the stream's first error; make a new stream to go on",
+             "The first failure on a stream is sticky: what was enqueued behind it is not run."},
+    CodeInfo{kEventState, Kind::kState, "CR-RUN07", "event is not recorded or not finished",
+             "Record the event on a stream and synchronise it first",
+             "Elapsed time needs two events that were recorded and have been reached."},
+    CodeInfo{kWrongResult, Kind::kState, "CR-RUN08", "result is outside its bound",
+             "Compare the named element with the reference",
+             "The operator's output differs from the exact reference by more than its bound."},
+};
+
+// Row i must describe enumerator i, so that code_info is one array access.
+consteval bool rows_are_in_order() {
+  for (std::size_t i = 0; i < kCodes.size(); ++i) {
+    if (static_cast<std::size_t>(kCodes[i].code) != i) return false;
+  }
+  return true;
+}
+static_assert(rows_are_in_order());
+static_assert(kCodes.size() == static_cast<std::size_t>(kWrongResult) + 1);
+
+}  // namespace
+
+const CodeInfo& code_info(Code code) {
+  const auto index = static_cast<std::size_t>(code);
+  COMMRIG_CHECK(index < kCodes.size(), "a code without a row");
+  return kCodes[index];
+}
+
+std::span<const CodeInfo> all_codes() {
+  return kCodes;
+}
+
+const CodeInfo* find_code(std::string_view id) {
+  const auto* row = std::ranges::find(kCodes, id, &CodeInfo::id);
+  return row == kCodes.end() ? nullptr : row;
+}
+
+}  // namespace commrig

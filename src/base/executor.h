@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The commrig authors
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <source_location>
+#include <string>
+
+#include "base/clock.h"
+#include "base/wait.h"
+
+namespace commrig {
+
+enum class AccessKind : std::uint8_t { kLoad, kStore, kAdd, kPut, kGet, kFence };
+enum class Order : std::uint8_t { kRelaxed, kAcquire, kRelease, kAcquireRelease };
+
+// One access of rank code to memory that others can see.
+struct Access {
+  AccessKind kind = AccessKind::kLoad;
+  const void* address = nullptr;
+  std::size_t bytes = 0;
+  Order order = Order::kRelaxed;
+  int rank = -1;
+  std::source_location where;
+};
+
+// Sees every access before it happens; may switch to another participant.
+class AccessHook {
+ public:
+  virtual ~AccessHook() = default;
+  virtual void before(const Access& access) = 0;
+};
+
+// How rank code runs: where its threads, its time and its waits come from. There are two kinds:
+// real threads at full speed, and deterministic ones that choose who runs next. All functions may
+// be called on any thread of the executor.
+class Executor : public Clock {
+ public:
+  // Runs `body` on a thread of its own; it must not throw. The executor outlives it: whoever
+  // spawned it waits for its end through a word of his own.
+  virtual void spawn(std::string name, std::function<void()> body) = 0;
+
+  // Returns when spec.ready() holds; with the flag's error when spec.abort is raised; with
+  // kDeadline when the deadline has passed. `ready` is looked at first and last.
+  virtual Status wait(const WaitSpec& spec) = 0;
+
+  // Lets the waits with this key look again. Whatever made them ready must happen before.
+  virtual void wake(const void* key) = 0;
+  virtual void wake_all() = 0;
+
+  // Marks a stretch of user code (a kernel, a callback) on the calling thread. Waiters give up
+  // the core at once while somebody computes.
+  virtual void enter_user_code() {}
+  virtual void leave_user_code() {}
+
+  // Null: accesses are not observed.
+  virtual AccessHook* access_hook() { return nullptr; }
+};
+
+}  // namespace commrig

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The commrig authors
+#pragma once
+
+#include <mutex>
+#include <utility>
+
+namespace commrig {
+
+// A value and the mutex that protects it, as one object: the value can only be reached through
+// lock(), so it can't be touched without the lock.
+//
+//   Guarded<std::vector<int>> list;
+//   list.lock()->push_back(1);
+template <class T>
+class Guarded {
+ public:
+  // Holds the lock as long as it lives. Keep it short; never wait while holding one.
+  class Locked {
+   public:
+    T& operator*() const { return *value_; }
+    T* operator->() const { return value_; }
+
+   private:
+    friend class Guarded;
+    Locked(std::mutex& mutex, T& value) : lock_(mutex), value_(&value) {}
+    std::unique_lock<std::mutex> lock_;
+    T* value_;
+  };
+
+  Guarded() = default;
+  explicit Guarded(T value) : value_(std::move(value)) {}
+
+  Locked lock() { return Locked(mutex_, value_); }
+  Locked lock() const { return Locked(mutex_, value_); }
+
+ private:
+  mutable std::mutex mutex_;
+  mutable T value_{};
+};
+
+}  // namespace commrig

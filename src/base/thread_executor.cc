@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The commrig authors
+#include "base/thread_executor.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include <fmt/format.h>
+
+namespace commrig {
+namespace {
+
+constexpr Nanos kSpin{2000};
+constexpr int kYields = 100;
+constexpr int kLooksPerClockRead = 32;
+
+// Tells the core that this is a spin loop.
+inline void pause_core() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");  // NOLINT(hicpp-no-assembler): no builtin exists
+#endif
+}
+
+unsigned usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
+  return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
+}
+
+long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
+           const timespec* timeout) {
+  return syscall(SYS_futex, &word, operation, value, timeout, nullptr, 0);
+}
+
+bool aborted(const WaitSpec& spec) {
+  return spec.abort != nullptr && spec.abort->raised();
+}
+
+// While a rank waits it does not compute.
+class NotComputing {
+ public:
+  NotComputing(std::atomic<int>& computing, bool counted)
+      : computing_(counted ? &computing : nullptr) {
+    if (computing_ != nullptr) computing_->fetch_sub(1, std::memory_order_relaxed);
+  }
+  ~NotComputing() {
+    if (computing_ != nullptr) computing_->fetch_add(1, std::memory_order_relaxed);
+  }
+  NotComputing(const NotComputing&) = delete;
+  NotComputing& operator=(const NotComputing&) = delete;
+
+ private:
+  std::atomic<int>* computing_;
+};
+
+// Posts what is waited for and tells the observer, as long as it lives.
+class Posted {
+ public:
+  explicit Posted(const WaitSpec& spec)
+      : post_(spec.condition != nullptr ? spec.post : nullptr), observer_(spec.observer) {
+    if (post_ != nullptr) post_->post(*spec.condition, spec.what);
+    if (observer_ != nullptr) observer_->on_blocked();
+  }
+  ~Posted() {
+    if (post_ != nullptr) post_->clear();
+    if (observer_ != nullptr) observer_->on_resumed();
+  }
+  Posted(const Posted&) = delete;
+  Posted& operator=(const Posted&) = delete;
+
+ private:
+  WaitPost* post_;
+  WaitObserver* observer_;
+};
+
+}  // namespace
+
+ThreadExecutor::ThreadExecutor(unsigned cores) : cores_(cores != 0 ? cores : usable_cores()) {}
+
+ThreadExecutor::~ThreadExecutor() {
+  {
+    const std::lock_guard lock(pool_mutex_);
+    closing_ = true;
+  }
+  pool_wake_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void ThreadExecutor::spawn(std::string name, std::function<void()> body) {
+  const std::lock_guard lock(pool_mutex_);
+  jobs_.push_back(Job{std::move(name), std::move(body)});
+  if (idle_ >= jobs_.size()) {
+    pool_wake_.notify_one();
+  } else {
+    threads_.emplace_back([this] { serve_pool(); });
+  }
+}
+
+void ThreadExecutor::serve_pool() {
+  std::unique_lock lock(pool_mutex_);
+  while (true) {
+    while (jobs_.empty()) {
+      if (closing_) return;
+      ++idle_;
+      pool_wake_.wait(lock);
+      --idle_;
+    }
+    {
+      const Job job = std::move(jobs_.front());
+      jobs_.pop_front();
+      lock.unlock();
+      pthread_setname_np(pthread_self(), job.name.substr(0, 15).c_str());
+      job.body();
+    }
+    lock.lock();
+  }
+}
+
+void ThreadExecutor::enter_user_code() {
+  running_.fetch_add(1, std::memory_order_relaxed);
+  computing_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void ThreadExecutor::leave_user_code() {
+  computing_.fetch_sub(1, std::memory_order_relaxed);
+  running_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+Status ThreadExecutor::wait(const WaitSpec& spec) {
+  if (spec.ready()) return ok();
+  const NotComputing not_computing(computing_, spec.in_user_code);
+  if (spin(spec) || yield(spec)) return ok();
+  return sleep(spec);
+}
+
+// Both return true when the wait is over, and leave abort and deadline to sleep().
+bool ThreadExecutor::spin(const WaitSpec& spec) const {
+  if (running_.load(std::memory_order_relaxed) > static_cast<int>(cores_)) return false;
+  const Nanos end = std::min(now() + kSpin, spec.deadline);
+  do {
+    for (int look = 0; look < kLooksPerClockRead; ++look) {
+      if (spec.ready()) return true;
+      pause_core();
+    }
+    if (aborted(spec)) return false;
+  } while (now() < end);
+  return false;
+}
+
+bool ThreadExecutor::yield(const WaitSpec& spec) const {
+  for (int i = 0; i < kYields; ++i) {
+    if (computing_.load(std::memory_order_relaxed) > 0) return false;
+    if (aborted(spec) || (spec.deadline != kForever && now() >= spec.deadline)) return false;
+    sched_yield();
+    if (spec.ready()) return true;
+  }
+  return false;
+}
+
+Status ThreadExecutor::sleep(const WaitSpec& spec) {
+  const Posted posted(spec);
+  Bucket& bucket = bucket_of(spec.key);
+  while (true) {
+    // The read of the sequence comes before the announcement, and both before the last look: a
+    // wake that this look misses finds either the sleeper or a sequence that has moved on.
+    const std::uint32_t sequence = bucket.sequence.load(std::memory_order_acquire);
+    bucket.sleepers.fetch_add(1, std::memory_order_acq_rel);
+    if (spec.ready()) return ok();
+    if (aborted(spec)) return *spec.abort->error();
+    const timespec* timeout = nullptr;
+    timespec left{};
+    if (spec.deadline != kForever) {
+      const Nanos remaining = spec.deadline - now();
+      if (remaining <= Nanos::zero()) {
+        return Error::make(Code::kDeadline, fmt::format("waited for {}", spec.what));
+      }
+      left.tv_sec = static_cast<time_t>(remaining.count() / 1'000'000'000);
+      left.tv_nsec = static_cast<long>(remaining.count() % 1'000'000'000);
+      timeout = &left;
+    }
+    futex(bucket.sequence, FUTEX_WAIT_PRIVATE, sequence, timeout);
+  }
+}
+
+ThreadExecutor::Bucket& ThreadExecutor::bucket_of(const void* key) {
+  // Fibonacci hashing; keys are at least 4 bytes apart.
+  const auto bits = reinterpret_cast<std::uintptr_t>(key);
+  return buckets_[(bits * 0x9E3779B97F4A7C15U) >> 56U];
+}
+
+void ThreadExecutor::wake_bucket(Bucket& bucket) {
+  // The exchange orders the caller's writes before the look at the sleepers; its counterpart is the
+  // announcement in sleep(). All sleepers of the bucket are woken, so the count starts again.
+  if (bucket.sleepers.exchange(0, std::memory_order_acq_rel) == 0) return;
+  bucket.sequence.fetch_add(1, std::memory_order_acq_rel);
+  futex(bucket.sequence, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr);
+}
+
+void ThreadExecutor::wake(const void* key) {
+  wake_bucket(bucket_of(key));
+}
+
+void ThreadExecutor::wake_all() {
+  for (Bucket& bucket : buckets_) wake_bucket(bucket);
+}
+
+}  // namespace commrig

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The commrig authors
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/executor.h"
+
+namespace commrig {
+
+// Real threads at full speed. Threads come from an unbounded pool and are used again. The
+// destructor joins them; by then every body must have been told to end.
+//
+// A wait spins for about 2 us while the running ranks fit the cores, then yields up to about 100
+// times as long as no rank computes, then sleeps on a futex. Sleepers are found by a hash of their
+// key; a wake without sleepers costs one atomic exchange.
+class ThreadExecutor final : public Executor {
+ public:
+  // `cores`: 0 takes the number of cores that this process may use.
+  explicit ThreadExecutor(unsigned cores = 0);
+  ~ThreadExecutor() override;
+  ThreadExecutor(const ThreadExecutor&) = delete;
+  ThreadExecutor& operator=(const ThreadExecutor&) = delete;
+
+  Nanos now() const override { return clock_.now(); }
+  void spawn(std::string name, std::function<void()> body) override;
+  Status wait(const WaitSpec& spec) override;
+  void wake(const void* key) override;
+  void wake_all() override;
+  void enter_user_code() override;
+  void leave_user_code() override;
+
+ private:
+  // Those who sleep on keys of one hash value. `sequence` is the futex word.
+  struct alignas(64) Bucket {
+    std::atomic<std::uint32_t> sequence{0};
+    std::atomic<std::uint32_t> sleepers{0};
+  };
+  struct Job {
+    std::string name;
+    std::function<void()> body;
+  };
+  static constexpr std::size_t kBuckets = 256;
+
+  Bucket& bucket_of(const void* key);
+  static void wake_bucket(Bucket& bucket);
+  bool spin(const WaitSpec& spec) const;
+  bool yield(const WaitSpec& spec) const;
+  Status sleep(const WaitSpec& spec);
+  void serve_pool();
+
+  RealClock clock_;
+  unsigned cores_;
+  std::atomic<int> running_{0};    // ranks inside user code, waiting or not
+  std::atomic<int> computing_{0};  // of these, the ones that do not wait
+  std::array<Bucket, kBuckets> buckets_;
+
+  std::mutex pool_mutex_;
+  std::condition_variable pool_wake_;
+  std::deque<Job> jobs_;
+  std::size_t idle_ = 0;
+  bool closing_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace commrig
