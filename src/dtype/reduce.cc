@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The commrig authors
+#include "dtype/reduce.h"
+
+#include <fmt/format.h>
+
+#include "dtype/buffers.h"
+#include "dtype/kernels.h"
+
+namespace commrig::dtype {
+namespace {
+
+Status check_buffers(Dtype dtype, std::span<const void* const> sources, const void* target,
+                     std::size_t count) {
+  COMMRIG_TRY(check_buffer(target, dtype, "the target"));
+  const std::size_t bytes = count * size_of(dtype);
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    COMMRIG_TRY(check_buffer(sources[i], dtype, "source", static_cast<int>(i)));
+    if (sources[i] != target && overlap(sources[i], bytes, target, bytes)) {
+      return Error::make(Code::kBadArgument,
+                         fmt::format("the target at {} overlaps source {} at {} in part ({} {} of "
+                                     "each): it must be the source itself or apart from it",
+                                     target, i, sources[i], count, info(dtype).name));
+    }
+  }
+  return ok();
+}
+
+}  // namespace
+
+Result<ReduceOp> parse_reduce_op(std::string_view name) {
+  for (const ReduceOpInfo& row : kReduceOps) {
+    if (row.name == name) return row.op;
+  }
+  return Error::make(Code::kUnknownReduceOp,
+                     fmt::format("'{}' is no reduction; known are sum prod max min", name));
+}
+
+Status reduce(ReduceOp op, Dtype dtype, std::span<const void* const> sources, void* target,
+              std::size_t count) {
+  const std::string_view op_name = name(op);
+  if (!info(dtype).has_arithmetic) {
+    return Error::make(Code::kNoArithmetic,
+                       fmt::format("{} of {} is refused: the type is known by its size only",
+                                   op_name, info(dtype).name));
+  }
+  if (sources.empty()) {
+    return Error::make(Code::kBadArgument,
+                       fmt::format("{} of {} without a source", op_name, info(dtype).name));
+  }
+  if (count == 0) return ok();
+  COMMRIG_TRY(check_buffers(dtype, sources, target, count));
+  find_kernel(chosen_kernels(), dtype, op)(sources, target, count);
+  return ok();
+}
+
+}  // namespace commrig::dtype
