@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The commrig authors
+#include "device/machine.h"
+
+#include <algorithm>
+
+namespace commrig::device {
+
+Machine::Machine(Executor& executor, EventStream& events, const MemoryOptions& options)
+    : executor_(executor), events_(events), memory_(options) {
+  add_runner();
+  executor_.spawn("cr-sweeper", [this] { sweep(); });
+}
+
+Machine::~Machine() {
+  closing_.store(true, std::memory_order_release);
+  executor_.wake(&swept_);
+  const Status ended =
+      executor_.wait({.key = &runners_,
+                      .ready = [this] { return runners_.load(std::memory_order_acquire) == 0; },
+                      .what = "the end of the machine's threads"});
+  COMMRIG_CHECK(ended.has_value(), to_string(ended.error()));
+  COMMRIG_CHECK(streams_.lock()->empty(), "a stream outlives its machine");
+}
+
+void Machine::end_runner(Machine& machine) {
+  Executor& executor = machine.executor_;
+  const void* key = &machine.runners_;
+  machine.runners_.fetch_sub(1, std::memory_order_acq_rel);
+  executor.wake(key);  // The machine may be gone by now; the key is only a number.
+}
+
+Result<std::unique_ptr<Stream>> Machine::create_stream(int device) {
+  if (device < 0 || device >= devices()) {
+    return Error::make(Code::kBadDevice, "device " + std::to_string(device) + " of " +
+                                             std::to_string(devices()) + " devices");
+  }
+  std::unique_ptr<Stream> stream(new Stream(*this, device, next_stream_.fetch_add(1)));
+  auto entry = std::make_shared<Entry>();
+  entry->stream = stream.get();
+  entry->device = device;
+  streams_.lock()->push_back(std::move(entry));
+  return stream;
+}
+
+void Machine::retire(Stream& stream) {
+  const Status idle =
+      drive_until([&stream] { return stream.idle(); }, "the end of a stream", kForever);
+  COMMRIG_CHECK(idle.has_value(), to_string(idle.error()));
+  std::shared_ptr<Entry> entry;
+  {
+    const auto streams = streams_.lock();
+    const auto found =
+        std::ranges::find(*streams, &stream, [](const auto& each) { return each->stream; });
+    COMMRIG_CHECK(found != streams->end(), "a stream retires twice");
+    entry = *found;
+    streams->erase(found);
+  }
+  const Status unused = executor_.wait(
+      {.key = entry.get(),
+       .ready = [&entry] { return entry->users.load(std::memory_order_acquire) == 0; },
+       .what = "the last advance of a stream"});
+  COMMRIG_CHECK(unused.has_value(), to_string(unused.error()));
+}
+
+void Machine::poke() {
+  epoch_.fetch_add(1, std::memory_order_seq_cst);
+  executor_.wake(&epoch_);
+  // While somebody drives, the sweeper would only be in the way.
+  if (drivers_.load(std::memory_order_seq_cst) == 0) executor_.wake(&swept_);
+}
+
+std::shared_ptr<Machine::Entry> Machine::use_entry(std::size_t index) {
+  const auto streams = streams_.lock();
+  if (index >= streams->size()) return nullptr;
+  std::shared_ptr<Entry> entry = (*streams)[index];
+  entry->users.fetch_add(1, std::memory_order_relaxed);
+  return entry;
+}
+
+bool Machine::advance_all() {
+  bool progressed = false;
+  for (std::size_t i = 0; const std::shared_ptr<Entry> entry = use_entry(i); ++i) {
+    progressed |= entry->stream->advance();
+    if (entry->users.fetch_sub(1, std::memory_order_acq_rel) == 1) executor_.wake(entry.get());
+  }
+  if (progressed) poke();
+  return progressed;
+}
+
+Status Machine::drive_until(FunctionRef<bool()> done, const char* what, Nanos deadline) {
+  drivers_.fetch_add(1, std::memory_order_seq_cst);
+  Status status = ok();
+  std::uint64_t seen = 0;
+  while (true) {
+    seen = epoch_.load(std::memory_order_seq_cst);
+    while (advance_all()) {
+    }
+    if (done()) break;
+    const auto changed = [&] { return epoch_.load(std::memory_order_seq_cst) != seen || done(); };
+    status = executor_.wait({.key = &epoch_, .ready = changed, .what = what, .deadline = deadline});
+    if (!status) break;
+  }
+  drivers_.fetch_sub(1, std::memory_order_seq_cst);
+  // Whatever came after the last pass is the sweeper's.
+  if (epoch_.load(std::memory_order_seq_cst) != seen) executor_.wake(&swept_);
+  return status;
+}
+
+void Machine::sweep() {
+  while (true) {
+    const auto wanted = [this] {
+      return closing_.load(std::memory_order_acquire) ||
+             epoch_.load(std::memory_order_seq_cst) != swept_.load(std::memory_order_relaxed);
+    };
+    const Status woken = executor_.wait({.key = &swept_, .ready = wanted, .what = "work"});
+    if (!woken.has_value() || closing_.load(std::memory_order_acquire)) break;
+    swept_.store(epoch_.load(std::memory_order_seq_cst), std::memory_order_relaxed);
+    while (advance_all()) {
+    }
+  }
+  end_runner(*this);
+}
+
+Status Machine::synchronize(Stream& stream, Nanos deadline) {
+  const std::uint64_t target = stream.enqueued();
+  COMMRIG_TRY(drive_until([&] { return stream.completed() >= target; }, "a stream", deadline));
+  return stream.status();
+}
+
+Status Machine::synchronize_device(int device, Nanos deadline) {
+  // The streams must not be destroyed meanwhile, so they are held like an advancing thread does.
+  std::vector<std::shared_ptr<Entry>> entries;
+  {
+    const auto streams = streams_.lock();
+    std::ranges::copy_if(*streams, std::back_inserter(entries),
+                         [device](const auto& entry) { return entry->device == device; });
+    for (const auto& entry : entries) entry->users.fetch_add(1, std::memory_order_relaxed);
+  }
+  Status first = ok();
+  for (const auto& entry : entries) {
+    Status status = synchronize(*entry->stream, deadline);
+    if (first.has_value() && !status.has_value()) first = std::move(status);
+    if (entry->users.fetch_sub(1, std::memory_order_acq_rel) == 1) executor_.wake(entry.get());
+  }
+  return first;
+}
+
+}  // namespace commrig::device

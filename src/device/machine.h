@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The commrig authors
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/events.h"
+#include "base/executor.h"
+#include "device/memory.h"
+#include "device/stream.h"
+
+namespace commrig::device {
+
+// The simulated accelerators of a process: memory, and streams whose works are advanced by whoever
+// synchronises, or by the sweeper when nobody does. Thread-safe. Streams must be destroyed before
+// the machine.
+class Machine {
+ public:
+  // Executor and event stream must outlive the machine.
+  Machine(Executor& executor, EventStream& events, const MemoryOptions& options);
+  ~Machine();
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  Memory& memory() { return memory_; }
+  Executor& executor() { return executor_; }
+  EventStream& events() { return events_; }
+  int devices() const { return memory_.devices(); }
+
+  // Fails with kBadDevice.
+  Result<std::unique_ptr<Stream>> create_stream(int device);
+
+  // Waits until everything enqueued so far on the stream (the device) has ended, advancing all
+  // streams meanwhile, so that one thread may drive many devices. Returns the stream's sticky error
+  // (of the device: the first found), or kDeadline. Must not be called from a kernel or callback.
+  Status synchronize(Stream& stream, Nanos deadline = kForever);
+  Status synchronize_device(int device, Nanos deadline = kForever);
+
+  // Advances all streams until `done` holds; kDeadline when it doesn't in time.
+  Status drive_until(FunctionRef<bool()> done, const char* what, Nanos deadline);
+
+  // Says that some pending work may go on. Called after whatever it waits for has come.
+  void poke();
+
+  // Ends the waits of every kernel on the machine with this error, now and later.
+  void abort(const Error& reason) { abort_.raise(reason, executor_); }
+  const AbortFlag& abort_flag() const { return abort_; }
+
+ private:
+  friend class Stream;
+  friend class KernelWork;
+
+  // One stream, and how many threads are advancing it: a stream leaves only when nobody is. Shared
+  // between the list and those threads.
+  struct Entry {
+    Stream* stream;
+    int device;
+    std::atomic<int> users{0};
+  };
+  void retire(Stream& stream);
+  std::shared_ptr<Entry> use_entry(std::size_t index);
+  bool advance_all();
+  void sweep();
+  // A thread that will still touch the machine; its end is the last thing it says.
+  void add_runner() { runners_.fetch_add(1, std::memory_order_relaxed); }
+  static void end_runner(Machine& machine);
+
+  Executor& executor_;
+  EventStream& events_;
+  Memory memory_;
+  AbortFlag abort_;
+  // Counts everything that may let a work go on; drivers wait on it.
+  std::atomic<std::uint64_t> epoch_{0};
+  std::atomic<std::uint64_t> swept_{0};  // the sweeper waits until this and epoch_ differ
+  std::atomic<int> drivers_{0};
+  std::atomic<bool> closing_{false};
+  std::atomic<int> runners_{0};
+  std::atomic<int> next_stream_{0};
+  Guarded<std::vector<std::shared_ptr<Entry>>> streams_;  // shared, see Entry
+};
+
+// Enqueues a copy of `bytes`, either side in device or host memory. Device ranges are checked now
+// (MEM errors); the two ranges must not overlap partially. Host ranges must live until the copy has
+// run.
+Status copy(Stream& stream, void* target, const void* source, std::size_t bytes);
+
+// Enqueues the filling of device memory with one byte value.
+Status fill(Stream& stream, void* target, std::uint8_t value, std::size_t bytes);
+
+// Enqueues a host function, run on a thread of its own. Its error, or kKernelThrew, sticks to the
+// stream.
+Status call(Stream& stream, std::function<Status()> function);
+
+}  // namespace commrig::device

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The commrig authors
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "base/guarded.h"
+#include "base/result.h"
+#include "device/work.h"
+
+namespace commrig::device {
+
+class Machine;
+
+// Works in order, one after the other. Enqueueing never waits. The first error sticks: what is
+// behind it is cancelled, and every later synchronise returns it. Thread-safe. Made by
+// Machine::create_stream; must be idle or failed when it is destroyed, or its works are waited for.
+class Stream {
+ public:
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  // Fails with kStreamFailed when an error sticks to the stream already.
+  Status enqueue(std::unique_ptr<Work> work);
+
+  // The sticky error, if there is one.
+  Status status() const;
+  bool idle() const { return completed() == enqueued(); }
+
+  // Works enqueued and ended so far.
+  std::uint64_t enqueued() const { return enqueued_.load(std::memory_order_acquire); }
+  std::uint64_t completed() const { return completed_.load(std::memory_order_acquire); }
+
+  int device() const { return device_; }
+  int number() const { return number_; }
+  Machine& machine() const { return machine_; }
+
+ private:
+  friend class Machine;
+  Stream(Machine& machine, int device, int number)
+      : machine_(machine), device_(device), number_(number) {}
+
+  // Steps the works from the front until one is pending; true when one has ended. Returns at once
+  // when another thread is at it.
+  bool advance();
+  bool advance_claimed();
+
+  struct State {
+    std::deque<std::unique_ptr<Work>> works;
+    std::optional<Error> error;
+  };
+  Machine& machine_;
+  int device_;
+  int number_;  // counts from 0 over the machine
+  std::atomic<bool> claimed_{false};
+  std::atomic<std::uint64_t> enqueued_{0};
+  std::atomic<std::uint64_t> completed_{0};
+  Guarded<State> state_;
+};
+
+}  // namespace commrig::device
