@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The commrig authors
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/finding.h"
+#include "device/memory.h"
+#include "mc2/operation.h"
+#include "mc2/workspace.h"
+
+namespace commrig::mc2 {
+
+// The server's view of one rank's workspace: what the rank has submitted and committed, as far as
+// the server has taken it. Used by the server's thread only.
+class Port {
+ public:
+  struct Slot {
+    std::optional<Submission> submission;
+    std::uint64_t committed = 0;
+    std::uint64_t done = 0;
+  };
+
+  Port(Workspace workspace, const device::Memory& memory, int rank, std::uint32_t ranks);
+
+  // Takes whatever is new in the workspace; true when something was. Answers a finalize message
+  // that it finds. The first thing that is wrong ends up in finding().
+  bool scan();
+
+  // The slot's operation is complete up to `turns`: tells the rank.
+  void finish(std::uint32_t slot, std::uint64_t turns);
+
+  const std::optional<Finding>& finding() const { return finding_; }
+  const Slot& slot(std::uint32_t number) const { return slots_[number]; }
+  // Where the next message is expected, in a layout that is served in order.
+  std::uint32_t position() const { return position_; }
+  // Kernels of this rank that have finalized.
+  std::uint64_t epoch() const { return epoch_; }
+  // Whether the current kernel has submitted anything.
+  bool has_submitted() const { return messages_in_epoch_ != 0; }
+  std::uint64_t messages() const { return messages_; }
+  const Workspace& workspace() const { return workspace_; }
+  int rank() const { return rank_; }
+
+ private:
+  Result<bool> scan_in_order();
+  Result<bool> scan_any_order();
+  Result<bool> take_message(std::uint32_t slot);
+  Result<bool> take_commit(std::uint32_t slot);
+  Result<bool> take_flagged_commit(std::uint32_t slot);
+  Result<std::optional<Message>> read_message(std::uint32_t slot);
+  Result<bool> read_table(std::uint32_t slot, Submission& submission);
+  bool accept(std::uint32_t slot, Submission submission);
+  bool set_committed(std::uint32_t slot, std::uint64_t count);
+  Status answer_finalize(std::uint32_t slot);
+  bool fail(Finding finding);
+
+  Workspace workspace_;
+  const Layout& layout_;
+  const device::Memory& memory_;
+  int rank_;
+  std::uint32_t ranks_;
+  std::vector<Slot> slots_;
+  std::vector<std::byte> bytes_;  // a message's private copy
+  std::uint32_t position_ = 0;
+  std::uint64_t epoch_ = 0;
+  std::uint64_t messages_ = 0;
+  std::uint64_t messages_in_epoch_ = 0;
+  std::optional<Finding> finding_;
+};
+
+}  // namespace commrig::mc2
