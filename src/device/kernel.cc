@@ -95,8 +95,7 @@ class KernelWork final : public Work {
     if (launch.blocks_left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     // The next work of the stream may start on this thread, without a hand-over.
     machine.poke();
-    while (machine.advance_all()) {
-    }
+    machine.settle();
   }
 
   static void fail(Machine& machine, Launch& launch, const Error& error) {

@@ -88,6 +88,18 @@ bool Machine::advance_all() {
   return progressed;
 }
 
+// Advances until nothing moves and nothing new has come. Whoever holds a stream while another thread
+// fails to claim it must look again afterwards, or what that thread came for would be lost: so no
+// thread may advance without comparing the epoch from before with the one from after.
+void Machine::settle() {
+  std::uint64_t seen = 0;
+  do {
+    seen = epoch_.load(std::memory_order_seq_cst);
+    while (advance_all()) {
+    }
+  } while (epoch_.load(std::memory_order_seq_cst) != seen);
+}
+
 Status Machine::drive_until(FunctionRef<bool()> done, const char* what, Nanos deadline) {
   drivers_.fetch_add(1, std::memory_order_seq_cst);
   Status status = ok();

@@ -64,6 +64,7 @@ class Machine {
   void retire(Stream& stream);
   std::shared_ptr<Entry> use_entry(std::size_t index);
   bool advance_all();
+  void settle();
   void sweep();
   // A thread that will still touch the machine; its end is the last thing it says.
   void add_runner() { runners_.fetch_add(1, std::memory_order_relaxed); }

@@ -154,26 +154,19 @@ bool Server::name_leaver(const Port& leaver, const MemberState& member) {
   return true;
 }
 
-// Called when every running kernel sleeps. Names the step that is missing, unless something moves
-// after all, or a rank whose kernel does not run might still come.
-void Server::find_stall(const std::vector<MemberState>& members) {
-  for (const Port& port : ports_) {
-    const MemberState& member = members[static_cast<std::size_t>(port.rank())];
-    if (member.running == 0) return;
-  }
-  const std::vector<BlockedWait> before = members_.waits();
-  const auto goes_on = [](const BlockedWait& wait) { return wait.satisfied; };
-  if (before.empty() || std::ranges::any_of(before, goes_on)) return;
-  if (serve() || failed()) return;
+// Called when every running kernel seems to sleep. Names the step that is missing, unless something
+// moves after all, or a rank whose kernel does not run might still come.
+void Server::find_stall() {
+  const std::optional<std::vector<BlockedWait>> before = members_.stuck();
+  if (!before.has_value() || serve() || failed()) return;
   // The same waits as before the last look at the workspaces: nobody wrote anything meanwhile.
-  const std::vector<BlockedWait> after = members_.waits();
-  if (!members_.all_blocked() || !same_waits(before, after) || std::ranges::any_of(after, goes_on))
-    return;
+  const std::optional<std::vector<BlockedWait>> after = members_.stuck();
+  if (!after.has_value() || !same_waits(*before, *after)) return;
   std::optional<Pending> pending;
   for (const Port& port : ports_) {
     if (!pending.has_value()) pending = pending_of(port);
   }
-  Finding finding{.code = Code::kStalled, .rank = after.front().rank};
+  Finding finding{.code = Code::kStalled, .rank = after->front().rank};
   if (pending.has_value()) {
     // The rank that is behind most; one that has not even submitted is behind all others.
     const auto progress = [&](const Port& port) {
@@ -184,7 +177,7 @@ void Server::find_stall(const std::vector<MemberState>& members) {
         missing_step(Code::kStalled, *std::ranges::min_element(ports_, {}, progress), *pending);
   }
   std::vector<std::string> texts;
-  for (const BlockedWait& wait : after) {
+  for (const BlockedWait& wait : *after) {
     texts.push_back(wait_text(wait, ports_[static_cast<std::size_t>(wait.rank)]));
   }
   finding.detail = fmt::format("{}", fmt::join(texts, "; "));

@@ -53,14 +53,15 @@ bool Members::all_blocked() const {
   return running > 0 && blocked_.load(std::memory_order_acquire) >= running;
 }
 
-std::vector<BlockedWait> Members::waits() const {
+std::optional<std::vector<BlockedWait>> Members::stuck() const {
   const auto state = state_.lock();
+  const auto idle = [](const MemberState& member) { return member.running == 0; };
+  if (std::ranges::any_of(state->members, idle)) return std::nullopt;
   std::vector<BlockedWait> waits;
   for (const device::KernelContext* context : state->running) {
     std::optional<WaitPost::View> view = context->post().look();
-    if (!view.has_value()) continue;
-    const bool satisfied = view->condition.satisfied();
-    waits.push_back({context->rank(), std::move(*view), satisfied});
+    if (!view.has_value() || view->condition.satisfied()) return std::nullopt;
+    waits.push_back({context->rank(), std::move(*view)});
   }
   return waits;
 }

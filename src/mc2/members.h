@@ -27,7 +27,6 @@ struct MemberState {
 struct BlockedWait {
   int rank;
   WaitPost::View view;
-  bool satisfied;
 };
 
 // The kernels of a group: who started, who ended and how, who waits for what. Kernels report on
@@ -45,8 +44,10 @@ class Members final : public device::KernelObserver {
   std::vector<MemberState> states() const;
   // Whether every running block sleeps in a wait.
   bool all_blocked() const;
-  // The waits of all running blocks. A block that does not wait right now is left out.
-  std::vector<BlockedWait> waits() const;
+  // The waits of all running blocks, when every rank's kernel runs, every block sleeps in a wait,
+  // and none of the waits is satisfied; otherwise nothing. A rank whose kernel does not run,
+  // because it has ended or was not launched yet, might still be launched and move the others.
+  std::optional<std::vector<BlockedWait>> stuck() const;
 
  private:
   struct State {

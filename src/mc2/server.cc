@@ -72,7 +72,7 @@ bool Server::look(std::uint64_t& seen) {
   while (serve() && !failed()) {
   }
   if (!failed() && !find_straggler()) find_leaver(members);
-  if (!failed() && members_.all_blocked()) find_stall(members);
+  if (!failed() && members_.all_blocked()) find_stall();
   return true;
 }
 

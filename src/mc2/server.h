@@ -62,7 +62,7 @@ class Server {
   bool find_straggler();
   void find_leaver(const std::vector<MemberState>& members);
   bool name_leaver(const Port& leaver, const MemberState& member);
-  void find_stall(const std::vector<MemberState>& members);
+  void find_stall();
   void fail(Finding finding);
   bool failed() const { return failed_; }
 
