@@ -32,6 +32,10 @@ class AccessHook {
   virtual void before(const Access& access) = 0;
 };
 
+// What a thread is for. A service (a server, a sweeper) sleeps most of the time, has little to do
+// when it is woken, and keeps others waiting until it has done it.
+enum class Role : std::uint8_t { kUserCode, kService };
+
 // How rank code runs: where its threads, its time and its waits come from. There are two kinds:
 // real threads at full speed, and deterministic ones that choose who runs next. All functions may
 // be called on any thread of the executor.
@@ -39,7 +43,7 @@ class Executor : public Clock {
  public:
   // Runs `body` on a thread of its own; it must not throw. The executor outlives it: whoever
   // spawned it waits for its end through a word of his own.
-  virtual void spawn(std::string name, std::function<void()> body) = 0;
+  virtual void spawn(Role role, std::string name, std::function<void()> body) = 0;
 
   // Returns when spec.ready() holds; with the flag's error when spec.abort is raised; with
   // kDeadline when the deadline has passed. `ready` is looked at first and last.

@@ -32,7 +32,7 @@ class ThreadExecutor final : public Executor {
   ThreadExecutor& operator=(const ThreadExecutor&) = delete;
 
   Nanos now() const override { return clock_.now(); }
-  void spawn(std::string name, std::function<void()> body) override;
+  void spawn(Role role, std::string name, std::function<void()> body) override;
   Status wait(const WaitSpec& spec) override;
   void wake(const void* key) override;
   void wake_all() override;
@@ -46,13 +46,14 @@ class ThreadExecutor final : public Executor {
     std::atomic<std::uint32_t> sleepers{0};
   };
   struct Job {
+    Role role;
     std::string name;
     std::function<void()> body;
   };
   static constexpr std::size_t kBuckets = 256;
 
   Bucket& bucket_of(const void* key);
-  static void wake_bucket(Bucket& bucket);
+  static bool wake_bucket(Bucket& bucket);  // whether somebody slept
   bool spin(const WaitSpec& spec) const;
   bool yield(const WaitSpec& spec) const;
   Status sleep(const WaitSpec& spec);

@@ -15,7 +15,7 @@ namespace {
 void run_all(ThreadExecutor& executor, const std::vector<std::function<void()>>& bodies) {
   std::atomic<int> left{static_cast<int>(bodies.size())};
   for (const auto& body : bodies) {
-    executor.spawn("test", [&] {
+    executor.spawn(Role::kUserCode, "test", [&] {
       body();
       left.fetch_sub(1);
       executor.wake(&left);

@@ -72,7 +72,7 @@ class KernelWork final : public Work {
       machine.add_runner();
       const KernelContext::Place place{launch_->config.rank, stream_.device(), stream_.number(),
                                        block, launch_->config.blocks};
-      machine.executor().spawn(fmt::format("cr-r{}b{}", place.rank, block),
+      machine.executor().spawn(Role::kUserCode, fmt::format("cr-r{}b{}", place.rank, block),
                                [&machine, place, launch = launch_]() mutable {
                                  run_block(machine, place, *launch);
                                  launch.reset();

@@ -9,7 +9,7 @@ namespace commrig::device {
 Machine::Machine(Executor& executor, EventStream& events, const MemoryOptions& options)
     : executor_(executor), events_(events), memory_(options) {
   add_runner();
-  executor_.spawn("cr-sweeper", [this] { sweep(); });
+  executor_.spawn(Role::kService, "cr-sweeper", [this] { sweep(); });
 }
 
 Machine::~Machine() {

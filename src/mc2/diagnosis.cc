@@ -121,11 +121,13 @@ void Server::find_leaver(const std::vector<MemberState>& members) {
     const MemberState& member = members[static_cast<std::size_t>(port.rank())];
     // Each kernel that takes part finalizes once; fewer answers than kernels: this one did not.
     const bool left = member.running == 0 && member.launches > port.epoch();
-    if (left && name_leaver(port, member)) return;
+    if (left && name_leaver(port, members)) return;
   }
 }
 
-bool Server::name_leaver(const Port& leaver, const MemberState& member) {
+bool Server::name_leaver(const Port& leaver, const std::vector<MemberState>& members) {
+  const MemberState& member = members[static_cast<std::size_t>(leaver.rank())];
+  const auto runs = [](const MemberState& each) { return each.running != 0; };
   std::vector<int> waiting;
   std::optional<Pending> pending;
   for (const Port& port : ports_) {
@@ -142,12 +144,12 @@ bool Server::name_leaver(const Port& leaver, const MemberState& member) {
   } else if (!waiting.empty()) {
     finding.code = Code::kRankLeft;
     finding.detail = "its kernel returned";
-  } else if (leaver.has_submitted()) {
+  } else if (leaver.has_submitted() && std::ranges::none_of(members, runs)) {
     finding.code = Code::kNoFinalize;
     finding.expected = "a finalize message";
     finding.found = "the end of the kernel";
   } else {
-    return false;  // It did nothing, and nobody needs it so far.
+    return false;  // Nobody needs it so far; who still runs may yet.
   }
   if (!waiting.empty()) finding.detail += "; " + waiting_text(waiting, *pending);
   fail(std::move(finding));

@@ -22,7 +22,7 @@ Server::Server(device::Machine& machine, std::vector<Workspace> workspaces, devi
     ports_.emplace_back(std::move(workspaces[rank]), machine.memory(), static_cast<int>(rank),
                         ranks);
   }
-  machine.executor().spawn("cr-mc2-server", [this] { run(); });
+  machine.executor().spawn(Role::kService, "cr-mc2-server", [this] { run(); });
 }
 
 Server::~Server() {

@@ -61,7 +61,7 @@ class Server {
   bool gather_submissions(std::uint32_t slot);
   bool find_straggler();
   void find_leaver(const std::vector<MemberState>& members);
-  bool name_leaver(const Port& leaver, const MemberState& member);
+  bool name_leaver(const Port& leaver, const std::vector<MemberState>& members);
   void find_stall();
   void fail(Finding finding);
   bool failed() const { return failed_; }

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The commrig authors
+#include "examples/mc2/all_gather_matmul.h"
+
+#include <cstring>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "dtype/convert.h"
+#include "examples/mc2/golden.h"
+#include "examples/mc2/run.h"
+#include "mc2/server.h"
+
+namespace commrig::operators {
+namespace {
+
+using dtype::Dtype;
+using testing::HasSubstr;
+
+class OperatorTest : public testing::TestWithParam<std::tuple<int, std::string>> {};
+
+TEST_P(OperatorTest, EveryElementIsInsideItsBoundForOddShapesAndTails) {
+  struct Case {
+    MatmulShape shape;
+    std::size_t tile_rows;
+  };
+  constexpr Case kCases[] = {{{1, 1, 1}, 1},     {{7, 5, 3}, 2},    {{33, 17, 9}, 8},
+                             {{64, 32, 48}, 16}, {{5, 64, 1}, 100}, {{12, 1, 31}, 1}};
+  const auto& [ranks, layout] = GetParam();
+  for (const Case& each : kCases) {
+    for (const Dtype dtype : {Dtype::kFp16, Dtype::kBf16, Dtype::kFp32}) {
+      const Result<RunReport> report = run_all_gather_matmul({.ranks = ranks,
+                                                              .shape = each.shape,
+                                                              .dtype = dtype,
+                                                              .layout = layout,
+                                                              .tile_rows = each.tile_rows});
+      ASSERT_TRUE(report.has_value()) << to_string(report.error());
+      const std::size_t tiles = (each.shape.m + each.tile_rows - 1) / each.tile_rows;
+      EXPECT_EQ(report->tiles, tiles);
+      EXPECT_EQ(report->turns, tiles);
+      EXPECT_TRUE(report->worst.inside());
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(RanksAndLayouts, OperatorTest,
+                         testing::Combine(testing::Values(1, 2, 3, 4, 5, 7, 8),
+                                          testing::Values("upstream-64", "readme-112")),
+                         [](const auto& parameter) {
+                           std::string name = std::get<1>(parameter.param);
+                           std::erase(name, '-');
+                           return name + "x" + std::to_string(std::get<0>(parameter.param));
+                         });
+
+TEST(Operator, MoreTilesThanOneMessageHasTurnsTakeSeveralMessages) {
+  const Result<RunReport> report =
+      run_all_gather_matmul({.ranks = 2, .shape = {601, 3, 2}, .tile_rows = 1});
+  ASSERT_TRUE(report.has_value()) << to_string(report.error());
+  EXPECT_EQ(report->turns, 601U);
+  EXPECT_EQ(report->messages, 2U * 3);
+}
+
+TEST(Operator, MoreTilesThanAllMessagesHaveTurnsAreRefusedByName) {
+  const Result<RunReport> report =
+      run_all_gather_matmul({.ranks = 1, .shape = {255 * 63 + 1, 1, 1}, .tile_rows = 1});
+  ASSERT_FALSE(report.has_value());
+  EXPECT_THAT(report.error().message, HasSubstr("handles are in use"));
+}
+
+TEST(Operator, SameSeedGivesTheSameBitsWhateverTheTiles) {
+  const RunOptions options{
+      .ranks = 3, .shape = {40, 30, 20}, .dtype = Dtype::kFp32, .tile_rows = 7};
+  RunOptions other = options;
+  other.layout = "readme-112";
+  const Result<RunReport> first = run_all_gather_matmul(options);
+  const Result<RunReport> second = run_all_gather_matmul(other);
+  ASSERT_TRUE(first.has_value() && second.has_value());
+  EXPECT_EQ(first->worst.found, second->worst.found);
+  EXPECT_EQ(first->worst.error, second->worst.error);
+}
+
+// Enough work in each tile that a turn of the server is short against it.
+RunOptions heavy() {
+#if defined(COMMRIG_SANITIZED)
+  return {.ranks = 2, .shape = {64, 192, 96}, .dtype = Dtype::kFp32, .tile_rows = 8};
+#else
+  return {.ranks = 2, .shape = {2048, 1024, 256}, .dtype = Dtype::kFp32, .tile_rows = 128};
+#endif
+}
+
+TEST(Operator, TurnsStartBeforeTheProductOfTheNextTileHasEnded) {
+  const Result<RunReport> report = run_all_gather_matmul(heavy());
+  ASSERT_TRUE(report.has_value()) << to_string(report.error());
+  EXPECT_GE(report->overlap, 0.8);
+}
+
+TEST(Operator, CommitsMovedToTheEndShowAsNoOverlap) {
+  RunOptions options = heavy();
+  options.commit_at_end = true;
+  const Result<RunReport> report = run_all_gather_matmul(options);
+  ASSERT_TRUE(report.has_value()) << to_string(report.error());
+  EXPECT_LT(report->overlap, 0.8);
+}
+
+TEST(Operator, OverlapCountsTurnsThatBeginBeforeTheSlowestRanksNextProductEnds) {
+  const auto turn = [](int time) {
+    return Event{.time = Nanos(time), .name = mc2::kTurnEvent, .phase = Phase::kBegin};
+  };
+  const auto product = [](int time, int rank, int tile) {
+    return Event{
+        .time = Nanos(time), .name = kTileEvent, .phase = Phase::kEnd, .rank = rank, .a = tile};
+  };
+  const std::vector<Event> events{product(1, 0, 0), product(2, 1, 0), turn(3),
+                                  product(4, 0, 1), product(5, 1, 1), product(6, 0, 2),
+                                  product(7, 1, 2), turn(8),          turn(9)};
+  EXPECT_DOUBLE_EQ(overlap_of(events, 3), 0.5);
+}
+
+TEST(Operator, WrongElementIsFoundWhereverItIs) {
+  const RunOptions options{.ranks = 2, .shape = {4, 3, 5}, .dtype = Dtype::kFp32};
+  const std::vector<float> x1(2 * 4 * 3, 0.5F);
+  const std::vector<float> x2(3 * 5, 0.25F);
+  const GoldenMatrix golden = golden_matmul(GoldenType::kFp32, x1.data(), x2.data(), 8, 3, 5);
+  std::vector<float> output(8 * 5, 0.375F);
+  EXPECT_TRUE(worst_element(options, golden, output.data(), 1).inside());
+  for (const float wrong : {0.3751F, -0.375F, std::numeric_limits<float>::quiet_NaN()}) {
+    output[7 * 5 + 2] = wrong;
+    const WorstElement worst = worst_element(options, golden, output.data(), 1);
+    EXPECT_FALSE(worst.inside());
+    EXPECT_EQ(worst.rank, 1);
+    EXPECT_EQ(worst.row, 7U);
+    EXPECT_EQ(worst.column, 2U);
+  }
+}
+
+TEST(Operator, BadOptionsAreErrorsThatNameThem) {
+  const auto code = [](const RunOptions& options) {
+    return run_all_gather_matmul(options).error().code;
+  };
+  EXPECT_EQ(code({.ranks = 0}), Code::kRankCount);
+  EXPECT_EQ(code({.ranks = 33}), Code::kRankCount);
+  EXPECT_EQ(code({.shape = {0, 1, 1}}), Code::kBadArgument);
+  EXPECT_EQ(code({.shape = {1, SIZE_MAX, 1}}), Code::kBadArgument);
+  EXPECT_EQ(code({.shape = {1U << 20U, 1U << 20U, 1}}), Code::kBadArgument);
+  EXPECT_EQ(code({.dtype = Dtype::kInt8}), Code::kBadArgument);
+  EXPECT_EQ(code({.layout = "upstream-65"}), Code::kUnknownLayout);
+}
+
+}  // namespace
+}  // namespace commrig::operators

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The commrig authors
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace commrig::operators {
+
+// The element types that the reference knows. It reads their bits by itself, with nothing of the
+// library that it is there to check.
+enum class GoldenType : std::uint8_t { kFp16, kBf16, kFp32 };
+
+// The value of element `index` of an array of that type, exactly.
+double golden_value(GoldenType type, const void* elements, std::size_t index);
+
+// The distance between neighbours of `value` in the type, at least that of its subnormal numbers.
+double golden_ulp(GoldenType type, double value);
+
+struct GoldenMatrix {
+  std::vector<double> value;      // rows x columns
+  std::vector<double> magnitude;  // the sum of |a b| of each element
+};
+
+// The naive product of a[rows x inner] and b[inner x columns], row-major, in fp64.
+GoldenMatrix golden_matmul(GoldenType type, const void* a, const void* b, std::size_t rows,
+                           std::size_t inner, std::size_t columns);
+
+// How far an element may be off: inner x 2^-24 x sum|a b|, which bounds any order of fp32 products
+// and sums to first order (N. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd
+// edition, section 3.1), and one ulp of the output type for its rounding.
+double golden_bound(GoldenType type, std::size_t inner, double value, double magnitude);
+
+}  // namespace commrig::operators

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The commrig authors
+"""Runs the built program as a user would. Usage: cli_test.py PATH_OF_COMMRIG"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = sys.argv.pop(1)
+
+
+def run(*arguments, program=PROGRAM):
+    return subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+
+
+class RunTest(unittest.TestCase):
+    def test_prints_error_bound_messages_and_turns(self):
+        done = run("mc2", "run", "--op", "all-gather-matmul", "-n", "4", "--shape", "32x16x24",
+                   "--dtype", "bf16", "--layout", "readme-112", "--tile-rows", "5", "--seed", "9")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for text in ("4 ranks", "bf16", "readme-112", "worst error", "bound", "messages     8",
+                     "turns        7", "seed 9"):
+            self.assertIn(text, done.stdout)
+
+    def test_json_is_one_object_and_nothing_else(self):
+        done = run("mc2", "run", "-n", "3", "--shape", "9x8x7", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout)
+        self.assertEqual(report["ranks"], 3)
+        self.assertEqual(report["shape"], [9, 8, 7])
+        self.assertLessEqual(report["worst_error"], report["worst_bound"])
+        self.assertTrue(report["ok"])
+
+    def test_bad_arguments_are_named_and_exit_with_2(self):
+        cases = [
+            (["--shape", "12x"], "K is not a number"),
+            (["--shape", "0x1x1"], "M is 0"),
+            (["--shape", "-1x2x3"], "M is not a number"),
+            (["--shape", "1x2x3x4"], "stands behind N"),
+            (["--shape", "1,2,3"], "no x behind M"),
+            (["--shape", "99999999999999999999x1x1"], "M is too large"),
+            (["--shape", "99999999999x1x1"], "each side is 1 to"),
+            (["--shape", "1000000x1000000x1"], "MiB"),
+            (["-n", "0"], "0 ranks"),
+            (["-n", "33"], "33 ranks"),
+            (["-n", "four"], "four"),
+            (["--dtype", "int8"], "int8"),
+            (["--dtype", "fp17"], "fp17"),
+            (["--layout", "foo"], "foo"),
+            (["--seed", "abc"], "abc"),
+            (["--op", "nothing"], "nothing"),
+            (["--nonsense"], "nonsense"),
+        ]
+        for arguments, text in cases:
+            with self.subTest(arguments=arguments):
+                done = run("mc2", "run", *arguments)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn("commrig: CR-", done.stderr)
+                self.assertIn(text, done.stderr)
+                self.assertEqual(done.stdout, "")
+
+    def test_more_tiles_than_messages_is_a_named_finding(self):
+        done = run("mc2", "run", "-n", "1", "--shape", "20000x1x1", "--tile-rows", "1")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("CR-MC2", done.stderr)
+
+
+class DemoTest(unittest.TestCase):
+    def test_runs_three_types_in_both_layouts(self):
+        done = run("mc2", "demo")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for text in ("upstream-64", "readme-112", "fp16", "bf16", "fp32", "inside their bounds"):
+            self.assertIn(text, done.stdout)
+        self.assertEqual(done.stdout.count("  ok\n"), 6)
+
+
+class OtherCommandsTest(unittest.TestCase):
+    def test_explain_lists_and_explains_every_id(self):
+        listed = run("explain")
+        self.assertEqual(listed.returncode, 0)
+        ids = [line.split()[0] for line in listed.stdout.splitlines()]
+        self.assertIn("CR-MC210", ids)
+        for each in ids:
+            done = run("explain", each)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("What to do", done.stdout)
+        self.assertEqual(run("explain", "CR-XX99").returncode, 2)
+
+    def test_env_can_be_evaluated_from_any_prefix(self):
+        with tempfile.TemporaryDirectory(prefix="it's a prefix ") as prefix:
+            program = shutil.copy(PROGRAM, os.path.join(prefix, "commrig"))
+            shell = 'eval "$("$1" env)" && command -v commrig && echo "$COMMRIG_HOME"'
+            done = subprocess.run(["bash", "-c", shell, "bash", program], capture_output=True,
+                                  text=True, check=True)
+            self.assertEqual(done.stdout.splitlines()[0], program)
+            self.assertEqual(done.stdout.splitlines()[1], os.path.dirname(prefix))
+
+    def test_version_help_and_unknown_commands(self):
+        self.assertRegex(run("--version").stdout, r"^commrig \d+\.\d+\.\d+\n$")
+        self.assertIn("mc2", run("--help").stdout)
+        for arguments in ([], ["nothing"], ["mc2"], ["mc2", "nothing"]):
+            done = run(*arguments)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("commrig: CR-RUN04", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The commrig authors
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+// One function for each command of `commrig`. Each adds its options to the application and sets
+// what is done when it is chosen; `exit_code` must outlive the application and is set by the
+// command.
+namespace commrig::cli {
+
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitFinding = 1;  // something was found, or a result is wrong
+inline constexpr int kExitUsage = 2;    // the command line is wrong
+
+void add_mc2_command(CLI::App& app, int& exit_code);
+void add_explain_command(CLI::App& app, int& exit_code);
+void add_env_command(CLI::App& app, int& exit_code);
+
+}  // namespace commrig::cli

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The commrig authors
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/log.h"
+#include "dtype/dtype.h"
+#include "examples/mc2/run.h"
+#include "faces/cli/commands.h"
+#include "faces/cli/shape.h"
+
+namespace commrig::cli {
+namespace {
+
+using operators::RunOptions;
+using operators::RunReport;
+
+constexpr const char* kOperator = "all-gather-matmul";
+
+// What stands on the command line, before it is understood.
+struct RunArguments {
+  std::string op = kOperator;
+  int ranks = 4;
+  std::string shape = "256x512x256";
+  std::string dtype = "fp16";
+  std::string layout = "upstream-64";
+  std::size_t tile_rows = 0;
+  std::uint64_t seed = 1;
+  bool json = false;
+};
+
+int report_error(const Error& error) {
+  log(LogLevel::kError, to_string(error));
+  log(LogLevel::kInfo, fmt::format("more: commrig explain {}", code_info(error.code).id));
+  return code_info(error.code).kind == Kind::kInvalidArgument ? kExitUsage : kExitFinding;
+}
+
+Result<RunOptions> understand(const RunArguments& arguments) {
+  RunOptions options;
+  if (arguments.op != kOperator) {
+    return Error::make(Code::kBadArgument,
+                       fmt::format("--op \"{}\"; known is {}", arguments.op, kOperator));
+  }
+  COMMRIG_ASSIGN(options.shape, parse_shape(arguments.shape));
+  COMMRIG_ASSIGN(options.dtype, dtype::parse(arguments.dtype));
+  options.ranks = arguments.ranks;
+  options.layout = arguments.layout;
+  options.tile_rows = arguments.tile_rows;
+  options.seed = arguments.seed;
+  return options;
+}
+
+nlohmann::json to_json(const RunOptions& options, const RunReport& report) {
+  const operators::MatmulShape& shape = options.shape;
+  return {
+      {"op", kOperator},
+      {"ranks", options.ranks},
+      {"shape", {shape.m, shape.k, shape.n}},
+      {"dtype", dtype::info(options.dtype).name},
+      {"layout", options.layout},
+      {"tile_rows", report.tile_rows},
+      {"tiles", report.tiles},
+      {"seed", options.seed},
+      {"worst_error", report.worst.error},
+      {"worst_bound", report.worst.bound},
+      {"worst_at",
+       {{"rank", report.worst.rank}, {"row", report.worst.row}, {"column", report.worst.column}}},
+      {"messages", report.messages},
+      {"turns", report.turns},
+      {"overlap", report.overlap},
+      {"seconds", report.seconds},
+      {"ok", report.worst.inside()}};
+}
+
+void print_report(const RunOptions& options, const RunReport& report) {
+  const operators::MatmulShape& shape = options.shape;
+  const operators::WorstElement& worst = report.worst;
+  const std::string text = fmt::format(
+      "{} on {} ranks, x1 {}x{} a rank, x2 {}x{}, {}, layout {}, seed {}\n"
+      "  tiles        {} of {} rows a rank\n"
+      "  messages     {}\n"
+      "  turns        {}\n"
+      "  worst error  {:.3e}, bound {:.3e} (rank {}, row {}, column {}: expected {:.9g}, found "
+      "{:.9g})\n"
+      "  overlap      {:.0f} % of the turns began before the next product had ended\n"
+      "  time         {:.3f} ms\n",
+      kOperator, options.ranks, shape.m, shape.k, shape.k, shape.n, dtype::info(options.dtype).name,
+      options.layout, options.seed, report.tiles, report.tile_rows, report.messages, report.turns,
+      worst.error, worst.bound, worst.rank, worst.row, worst.column, worst.expected, worst.found,
+      100 * report.overlap, 1e3 * report.seconds);
+  std::fputs(text.c_str(), stdout);
+}
+
+int run_once(const RunArguments& arguments) {
+  const Result<RunOptions> options = understand(arguments);
+  if (!options) return report_error(options.error());
+  const Result<RunReport> report = operators::run_all_gather_matmul(*options);
+  if (!report) return report_error(report.error());
+  if (arguments.json) {
+    std::printf("%s\n", to_json(*options, *report).dump().c_str());
+  } else {
+    print_report(*options, *report);
+  }
+  return kExitOk;
+}
+
+int run_demo() {
+  std::printf(
+      "%s: four ranks multiply their rows and gather the products through a server, tile by\n"
+      "tile. Every element of every rank's output is compared with a product in fp64.\n\n",
+      kOperator);
+  std::printf("%-12s %-5s %-12s %5s %8s %5s %11s %11s %7s %9s  %s\n", "layout", "dtype", "shape",
+              "tiles", "messages", "turns", "worst error", "bound", "overlap", "time", "");
+  int exit_code = kExitOk;
+  for (const char* layout : {"upstream-64", "readme-112"}) {
+    for (const dtype::Dtype type :
+         {dtype::Dtype::kFp16, dtype::Dtype::kBf16, dtype::Dtype::kFp32}) {
+      const RunOptions options{.dtype = type, .layout = layout};
+      const Result<RunReport> report = operators::run_all_gather_matmul(options);
+      if (!report) {
+        exit_code = report_error(report.error());
+        continue;
+      }
+      const std::string shape =
+          fmt::format("{}x{}x{}", options.shape.m, options.shape.k, options.shape.n);
+      std::printf(
+          "%s", fmt::format("{:<12} {:<5} {:<12} {:>5} {:>8} {:>5} {:>11.3e} {:>11.3e} {:>6.0f}% "
+                            "{:>6.2f} ms  ok\n",
+                            layout, dtype::info(type).name, shape, report->tiles, report->messages,
+                            report->turns, report->worst.error, report->worst.bound,
+                            100 * report->overlap, 1e3 * report->seconds)
+                    .c_str());
+    }
+  }
+  std::printf("\n%s\n",
+              exit_code == kExitOk
+                  ? "All results are inside their bounds, with the same bits on every rank."
+                  : "Something is wrong, see above.");
+  return exit_code;
+}
+
+}  // namespace
+
+void add_mc2_command(CLI::App& app, int& exit_code) {
+  CLI::App* const mc2 =
+      app.add_subcommand("mc2", "Fused operators that talk to a server through a workspace");
+  mc2->require_subcommand(1);
+  const auto arguments = std::make_shared<RunArguments>();  // shared with the callback below
+  CLI::App* const run = mc2->add_subcommand("run", "Run an operator and check every element");
+  run->add_option("--op", arguments->op, "Operator: all-gather-matmul")->capture_default_str();
+  run->add_option("-n,--ranks", arguments->ranks, "Number of ranks, 1 to 32")
+      ->capture_default_str();
+  run->add_option("--shape", arguments->shape, "MxKxN: x1 is MxK on each rank, x2 is KxN")
+      ->capture_default_str();
+  run->add_option("--dtype", arguments->dtype, "fp16, bf16 or fp32")->capture_default_str();
+  run->add_option("--layout", arguments->layout, "upstream-64 or readme-112")
+      ->capture_default_str();
+  run->add_option("--tile-rows", arguments->tile_rows, "Rows of a tile; 0: an eighth of M")
+      ->capture_default_str();
+  run->add_option("--seed", arguments->seed, "Seed of the inputs")->capture_default_str();
+  run->add_flag("--json", arguments->json, "Print one JSON object");
+  run->callback([arguments, &exit_code] { exit_code = run_once(*arguments); });
+  CLI::App* const demo =
+      mc2->add_subcommand("demo", "Run an operator in three types and both layouts");
+  demo->callback([&exit_code] { exit_code = run_demo(); });
+}
+
+}  // namespace commrig::cli
