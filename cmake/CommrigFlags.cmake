@@ -32,6 +32,11 @@ target_compile_options(
     "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/="
     "-fmacro-prefix-map=${commrig_root_from_build}=")
 
+# Coverage of every object guides the fuzzer.
+if(COMMRIG_BUILD_FUZZERS)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 # Sanitizers concern every object of a program, so they are set for the whole tree.
 if(COMMRIG_SANITIZE)
   list(JOIN COMMRIG_SANITIZE "," commrig_sanitize_list)

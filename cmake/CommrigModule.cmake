@@ -137,3 +137,23 @@ function(commrig_reject_unparsed caller)
     message(FATAL_ERROR "${caller}: unknown arguments: ${ARGN}")
   endif()
 endfunction()
+
+# commrig_fuzzer(NAME mc2_message SOURCES message_fuzz.cc DEPS mc2
+#                CORPUS tests/data/fuzz/mc2_message)
+#
+# A libFuzzer program <name>_fuzz in <build>/fuzz, with clang and COMMRIG_BUILD_FUZZERS only. Beside
+# it lies the name of its corpus, for tools/ci/90-fuzz.
+function(commrig_fuzzer)
+  cmake_parse_arguments(ARG "" "NAME;CORPUS" "SOURCES;DEPS" ${ARGN})
+  commrig_reject_unparsed(commrig_fuzzer "${ARG_UNPARSED_ARGUMENTS}")
+  if(NOT COMMRIG_BUILD_FUZZERS)
+    return()
+  endif()
+  commrig_target_names(ARG_DEPS ${ARG_DEPS})
+  set(target ${ARG_NAME}_fuzz)
+  add_executable(${target} ${ARG_SOURCES})
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzz")
+  target_link_libraries(${target} PRIVATE ${ARG_DEPS} commrig_build_flags)
+  target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+  file(WRITE "${PROJECT_BINARY_DIR}/fuzz/${target}.corpus" "${PROJECT_SOURCE_DIR}/${ARG_CORPUS}\n")
+endfunction()

@@ -6,6 +6,7 @@ option(COMMRIG_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(COMMRIG_BUILD_BENCHMARKS "Build the benchmarks" OFF)
 option(COMMRIG_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(COMMRIG_BUILD_CLI "Build the command line program" ${PROJECT_IS_TOP_LEVEL})
+option(COMMRIG_BUILD_FUZZERS "Build the fuzz targets; needs clang" OFF)
 option(COMMRIG_INSTALL "Make install rules" ${PROJECT_IS_TOP_LEVEL})
 set(COMMRIG_SANITIZE "" CACHE STRING "Sanitizers: address;undefined or thread")
 

@@ -22,6 +22,15 @@ struct MatmulShape {
   std::size_t n = 0;
 };
 
+// How many tiles `rows` rows make, and how many messages these tiles take: a message has up to 255
+// turns of one size, and a shorter last tile is a message of its own. `tile_rows` is at least 1.
+std::size_t tiles_of(std::size_t rows, std::size_t tile_rows);
+std::size_t messages_of(std::size_t rows, std::size_t tile_rows);
+
+// Fails with kBadArgument when one kernel has too few messages in this layout for these tiles; says
+// which tiles would do.
+Status check_tiles(std::size_t rows, std::size_t tile_rows, const mc2::Layout& layout);
+
 struct AllGatherMatmulArgs {
   const void* context = nullptr;  // of this rank, see mc2::Group
   const mc2::Layout* layout = nullptr;
@@ -43,8 +52,8 @@ struct AllGatherMatmulArgs {
 // the kernel works on the next one. Runs as one block per rank.
 //
 // Full tiles are the turns of one message (of several beyond 255), the rest at the end is a message
-// of its own. Fails with kBadArgument for an empty shape, a type other than fp16, bf16, fp32, or
-// more tiles than a kernel has messages for; MEM errors for buffers; errors of the client.
+// of its own. Fails with kBadArgument for no layout, an empty shape, a type other than fp16, bf16,
+// fp32, or more tiles than a kernel has messages for; MEM errors for buffers; errors of the client.
 Status all_gather_matmul(device::KernelContext& kernel, const AllGatherMatmulArgs& args);
 
 }  // namespace commrig::operators

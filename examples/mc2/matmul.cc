@@ -2,14 +2,16 @@
 // SPDX-FileCopyrightText: The commrig authors
 #include "examples/mc2/matmul.h"
 
-#if !defined(COMMRIG_SANITIZED)
-#include <omp.h>
-
-#include <dnnl.h>
-#endif
-
 #include <algorithm>
 #include <string>
+
+#if !defined(COMMRIG_SANITIZED)
+#include <dnnl.h>
+
+// As OpenMP's standard has them. Its header belongs to a compiler, and clang may have none.
+extern "C" int omp_get_max_threads(void);
+extern "C" void omp_set_num_threads(int threads);
+#endif
 
 namespace commrig::operators {
 
@@ -35,7 +37,8 @@ Status matmul(const float* a, const float* b, float* c, std::size_t m, std::size
 // dnnl_sgemm is the one call that oneDNN 2 and 3 have alike.
 Status matmul(const float* a, const float* b, float* c, std::size_t m, std::size_t k,
               std::size_t n) {
-  // The distribution builds oneDNN over OpenMP, whose team size belongs to the calling thread.
+  // The distribution builds oneDNN over OpenMP, whose team size belongs to the calling thread. A
+  // caller that has been here before needs no second call.
   if (omp_get_max_threads() != 1) omp_set_num_threads(1);
   const auto rows = static_cast<dnnl_dim_t>(m);
   const auto inner = static_cast<dnnl_dim_t>(k);

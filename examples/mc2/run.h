@@ -15,7 +15,7 @@
 
 namespace commrig::operators {
 
-struct GoldenMatrix;
+struct GoldenMatrix;  // golden.h
 
 struct RunOptions {
   int ranks = 4;
@@ -25,6 +25,7 @@ struct RunOptions {
   std::size_t tile_rows = 0;  // 0: an eighth of m, at least 1
   std::uint64_t seed = 1;     // of the inputs
   bool commit_at_end = false;
+  Observer* observer = nullptr;  // sees every event of the run; may be null
 };
 
 // Where the output was furthest from the reference, measured against its bound.
@@ -60,8 +61,10 @@ Result<RunReport> run_all_gather_matmul(const RunOptions& options);
 // The overlap that a trace shows, see RunReport.
 double overlap_of(std::span<const Event> events, std::size_t tiles);
 
-// The worst element of one rank's output. `expected` as golden_matmul gives it for x1 of all ranks.
-WorstElement worst_element(const RunOptions& options, const GoldenMatrix& expected,
-                           const void* output, int rank);
+// Compares each rank's output, outputs[rank], with `expected`, which is golden_matmul of x1 of all
+// ranks. Returns the worst element of all; fails with kWrongResult, which names it, when it is
+// outside its bound, or the first element whose bits are not those of rank 0.
+Result<WorstElement> compare_outputs(const RunOptions& options, const GoldenMatrix& expected,
+                                     std::span<const void* const> outputs);
 
 }  // namespace commrig::operators

@@ -25,7 +25,7 @@ void run_all(ThreadExecutor& executor, const std::vector<std::function<void()>>&
   ASSERT_TRUE(status.has_value());
 }
 
-// Two participants hand a token to and fro through one word.
+// Two participants pass a token back and forth through one word.
 void ping_pong(ThreadExecutor& executor, int rounds, bool in_user_code) {
   std::atomic<int> turn{0};
   const auto player = [&](int mine) {
@@ -47,12 +47,12 @@ void ping_pong(ThreadExecutor& executor, int rounds, bool in_user_code) {
   EXPECT_EQ(turn.load(), 2 * rounds);
 }
 
-TEST(ThreadExecutor, HandsATokenToAndFroWhileRanksFitTheCores) {
+TEST(ThreadExecutor, PassesATokenBackAndForthWhileRanksFitTheCores) {
   ThreadExecutor executor;
   ping_pong(executor, 20'000, false);
 }
 
-TEST(ThreadExecutor, HandsATokenToAndFroOnOneCore) {
+TEST(ThreadExecutor, PassesATokenBackAndForthOnOneCore) {
   ThreadExecutor executor(1);
   ping_pong(executor, 5'000, true);
 }

@@ -35,7 +35,8 @@ Result<std::unique_ptr<Stream>> Machine::create_stream(int device) {
     return Error::make(Code::kBadDevice, "device " + std::to_string(device) + " of " +
                                              std::to_string(devices()) + " devices");
   }
-  std::unique_ptr<Stream> stream(new Stream(*this, device, next_stream_.fetch_add(1)));
+  const int number = next_stream_.fetch_add(1);
+  std::unique_ptr<Stream> stream(new Stream(*this, device, number));  // tidy: allow(new) private
   auto entry = std::make_shared<Entry>();
   entry->stream = stream.get();
   entry->device = device;
@@ -88,9 +89,9 @@ bool Machine::advance_all() {
   return progressed;
 }
 
-// Advances until nothing moves and nothing new has come. Whoever holds a stream while another thread
-// fails to claim it must look again afterwards, or what that thread came for would be lost: so no
-// thread may advance without comparing the epoch from before with the one from after.
+// Advances until nothing moves and nothing new has come. Whoever holds a stream while another
+// thread fails to claim it must look again afterwards, or what that thread came for would be lost:
+// so no thread may advance without comparing the epoch from before with the one from after.
 void Machine::settle() {
   std::uint64_t seen = 0;
   do {

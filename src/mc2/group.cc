@@ -32,7 +32,7 @@ Result<std::unique_ptr<Group>> Group::create(device::Machine& machine,
     return Error::make(Code::kRankCount, fmt::format("{} ranks asked for, 1 to {} are possible",
                                                      options.ranks, kContextRanks));
   }
-  std::unique_ptr<Group> group(new Group(machine, options));
+  std::unique_ptr<Group> group(new Group(machine, options));  // tidy: allow(new) private
   COMMRIG_TRY(group->allocate());
   COMMRIG_TRY(group->write_contexts());
   COMMRIG_TRY(group->start_server());

@@ -59,13 +59,14 @@ void Server::run() {
 // Does everything that can be done; false when it is time to end. `seen`: the bell's count before
 // the look, so that whatever comes during it rings again.
 bool Server::look(std::uint64_t& seen) {
-  if (closing_.load(std::memory_order_acquire)) return false;
   const Result<std::uint64_t> bell = accessor_.load<std::uint64_t>(doorbell_, 0);
   if (!bell) {
     fail({.code = bell.error().code, .detail = bell.error().message});
     return false;
   }
   seen = *bell;
+  // After the bell: whoever closes rings afterwards.
+  if (closing_.load(std::memory_order_acquire)) return false;
   if (failed()) return true;
   // Asked before the last look at the workspaces: what an ended kernel has written is then seen.
   const std::vector<MemberState> members = members_.states();
