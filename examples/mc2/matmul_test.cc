@@ -3,7 +3,11 @@
 #include "examples/mc2/matmul.h"
 
 #include <cmath>
+#include <filesystem>
+#include <iterator>
 #include <string>
+#include <thread>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -42,6 +46,29 @@ TEST(Matmul, StaysWithinTheBoundOfFp32SummationForOddShapes) {
       }
     }
   }
+}
+
+std::ptrdiff_t threads_of_process() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return std::distance(begin(tasks), end(tasks));
+}
+
+TEST(Matmul, StartsNoThreads) {
+  constexpr std::size_t kSide = 300;
+  const std::vector<float> a(kSide * kSide, 1);
+  std::vector<float> c(kSide * kSide);
+  const auto multiply = [&] {
+    ASSERT_TRUE(matmul(a.data(), a.data(), c.data(), kSide, kSide, kSide).has_value());
+    EXPECT_EQ(c.back(), kSide);
+  };
+  const std::ptrdiff_t before = threads_of_process();
+  multiply();
+  EXPECT_EQ(threads_of_process(), before);
+  // The number of threads belongs to the caller, so a second caller must set it, too.
+  std::thread([&] {
+    multiply();
+    EXPECT_EQ(threads_of_process(), before + 1);
+  }).join();
 }
 
 }  // namespace

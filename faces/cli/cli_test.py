@@ -41,32 +41,56 @@ class RunTest(unittest.TestCase):
             (["--shape", "0x1x1"], "M is 0"),
             (["--shape", "-1x2x3"], "M is not a number"),
             (["--shape", "1x2x3x4"], "stands behind N"),
-            (["--shape", "1,2,3"], "no x behind M"),
+            (["--shape", "1,2,3"], "no x stands behind M"),
+            (["--shape", ""], "M is not a number"),
             (["--shape", "99999999999999999999x1x1"], "M is too large"),
             (["--shape", "99999999999x1x1"], "each side is 1 to"),
             (["--shape", "1000000x1000000x1"], "MiB"),
-            (["-n", "0"], "0 ranks"),
-            (["-n", "33"], "33 ranks"),
-            (["-n", "four"], "four"),
-            (["--dtype", "int8"], "int8"),
-            (["--dtype", "fp17"], "fp17"),
-            (["--layout", "foo"], "foo"),
-            (["--seed", "abc"], "abc"),
-            (["--op", "nothing"], "nothing"),
+            (["-n", "0"], '--ranks is "0"; expected a number from 1 to 32'),
+            (["-n", "33"], '--ranks is "33"'),
+            (["-n", "-3"], '--ranks is "-3"'),
+            (["-n", "four"], '--ranks is "four"'),
+            (["-n", "4x"], '--ranks is "4x"'),
+            (["-n", "4294967300"], '--ranks is "4294967300"'),
+            (["-n", "4", "-n", "5"], "--ranks"),
+            (["--dtype", "int8"], '--dtype is "int8"; expected one of fp16, bf16, fp32'),
+            (["--dtype", "fp17"], '--dtype is "fp17"'),
+            (["--layout", "foo"], '--layout is "foo"; expected one of upstream-64, readme-112'),
+            (["--seed", "abc"], '--seed is "abc"'),
+            (["--seed", "-1"], '--seed is "-1"'),
+            (["--seed", "18446744073709551616"], '--seed is "18446744073709551616"'),
+            (["--tile-rows", "-1"], '--tile-rows is "-1"'),
+            (["--shape", "20000x1x1", "--tile-rows", "1"], "20000 tiles"),
+            (["--op", "nothing"], '--op is "nothing"; expected all-gather-matmul'),
+            (["left over"], "left over"),
             (["--nonsense"], "nonsense"),
         ]
         for arguments, text in cases:
             with self.subTest(arguments=arguments):
                 done = run("mc2", "run", *arguments)
                 self.assertEqual(done.returncode, 2, done.stderr)
-                self.assertIn("commrig: CR-", done.stderr)
+                self.assertIn("commrig: CR-RUN04: ", done.stderr)
+                for line in done.stderr.splitlines():
+                    self.assertTrue(line.startswith("commrig: "), line)
                 self.assertIn(text, done.stderr)
                 self.assertEqual(done.stdout, "")
 
-    def test_more_tiles_than_messages_is_a_named_finding(self):
-        done = run("mc2", "run", "-n", "1", "--shape", "20000x1x1", "--tile-rows", "1")
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("CR-MC2", done.stderr)
+    def test_the_largest_numbers_are_taken_as_they_are(self):
+        done = run("mc2", "run", "-n", "32", "--shape", "3x2x1", "--seed", str(2**64 - 1),
+                   "--tile-rows", str(2**64 - 1), "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout)
+        self.assertEqual(report["seed"], 2**64 - 1)
+        self.assertEqual((report["tiles"], report["tile_rows"]), (1, 3))
+
+    def test_output_that_does_not_arrive_is_an_error(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            for arguments in (["mc2", "run", "--shape", "1x1x1", "--json"], ["explain"], ["env"],
+                              ["--help"]):
+                done = subprocess.run([PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE,
+                                      text=True, check=False)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("commrig: CR-RUN05: writing to standard output", done.stderr)
 
 
 class DemoTest(unittest.TestCase):
@@ -88,7 +112,15 @@ class OtherCommandsTest(unittest.TestCase):
             done = run("explain", each)
             self.assertEqual(done.returncode, 0)
             self.assertIn("What to do", done.stdout)
-        self.assertEqual(run("explain", "CR-XX99").returncode, 2)
+
+    def test_explain_of_an_unknown_id_lists_close_ones(self):
+        for typed, close in (("CR-MC299", "CR-MC209"), ("cr-run04", "CR-RUN04"),
+                             ("RUN04", "CR-RUN04"), ("", "CR-"), ("x" * 10000, "CR-")):
+            with self.subTest(typed=typed[:9]):
+                done = run("explain", typed)
+                self.assertEqual(done.returncode, 2)
+                self.assertEqual(done.stdout, "")
+                self.assertRegex(done.stderr, "close to it: [^;]*" + close)
 
     def test_env_can_be_evaluated_from_any_prefix(self):
         with tempfile.TemporaryDirectory(prefix="it's a prefix ") as prefix:

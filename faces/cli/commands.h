@@ -11,10 +11,6 @@ class App;
 // command.
 namespace commrig::cli {
 
-inline constexpr int kExitOk = 0;
-inline constexpr int kExitFinding = 1;  // something was found, or a result is wrong
-inline constexpr int kExitUsage = 2;    // the command line is wrong
-
 void add_mc2_command(CLI::App& app, int& exit_code);
 void add_explain_command(CLI::App& app, int& exit_code);
 void add_env_command(CLI::App& app, int& exit_code);

@@ -7,9 +7,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/log.h"
-#include "base/result.h"
 #include "faces/cli/commands.h"
+#include "faces/cli/report.h"
 
 namespace commrig::cli {
 namespace {
@@ -25,9 +24,8 @@ int print_settings() {
   std::error_code failed;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
   if (failed) {
-    log(LogLevel::kError,
-        to_string(Error::make(Code::kSystemCall, "readlink /proc/self/exe: " + failed.message())));
-    return kExitFinding;
+    return report_error(
+        Error::make(Code::kSystemCall, "readlink of /proc/self/exe: " + failed.message()));
   }
   const std::filesystem::path bin = program.parent_path();
   std::printf("export COMMRIG_HOME=%s\n", quoted(bin.parent_path().string()).c_str());

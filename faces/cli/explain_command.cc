@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The commrig authors
+#include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <memory>
+#include <numeric>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/codes.h"
-#include "base/log.h"
-#include "base/result.h"
 #include "faces/cli/commands.h"
+#include "faces/cli/report.h"
 
 namespace commrig::cli {
 namespace {
+
+constexpr std::size_t kSuggestionsMax = 5;
 
 int list_all() {
   for (const CodeInfo& row : all_codes()) {
@@ -22,13 +28,51 @@ int list_all() {
   return kExitOk;
 }
 
+std::string upper_case(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return out;
+}
+
+// How many characters must be put in, taken out or replaced to make `a` of `b`: V. I. Levenshtein,
+// "Binary codes capable of correcting deletions, insertions, and reversals", 1966.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
+// The first few of the ids that are nearest to what was typed.
+std::string closest(std::string_view typed) {
+  const std::string id = upper_case(typed.substr(0, 32));
+  std::size_t least = std::numeric_limits<std::size_t>::max();
+  std::vector<std::string_view> nearest;
+  for (const CodeInfo& row : all_codes()) {
+    const std::size_t changes = distance(id, row.id);
+    if (changes < least) nearest.clear();
+    if (changes <= least && nearest.size() < kSuggestionsMax) nearest.push_back(row.id);
+    least = std::min(least, changes);
+  }
+  return fmt::format("{}", fmt::join(nearest, ", "));
+}
+
 int explain(const std::string& id) {
   const CodeInfo* const row = find_code(id);
   if (row == nullptr) {
-    const Error error = Error::make(
-        Code::kBadArgument, fmt::format("\"{}\" is no id; `commrig explain` lists all", id));
-    log(LogLevel::kError, to_string(error));
-    return kExitUsage;
+    return report_error(
+        Error::make(Code::kBadArgument,
+                    fmt::format("\"{}\" is no id; close to it: {}; `commrig explain` lists all", id,
+                                closest(id))));
   }
   std::printf("%s\n", fmt::format("{}: {}\n\n{}\n\nWhat to do: {}.", row->id, row->title,
                                   row->explanation, row->advice)
@@ -42,8 +86,9 @@ void add_explain_command(CLI::App& app, int& exit_code) {
   CLI::App* const command =
       app.add_subcommand("explain", "What an error id means, or the list of all");
   const auto id = std::make_shared<std::string>();  // shared with the callback below
-  command->add_option("id", *id, "for example CR-MC210");
-  command->callback([id, &exit_code] { exit_code = id->empty() ? list_all() : explain(*id); });
+  const CLI::Option* const option = command->add_option("id", *id, "for example CR-MC210");
+  command->callback(
+      [id, option, &exit_code] { exit_code = option->count() == 0 ? list_all() : explain(*id); });
 }
 
 }  // namespace commrig::cli

@@ -1,24 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The commrig authors
-#include <string>
-
 #include <CLI/CLI.hpp>
 
 #include "base/log.h"
-#include "base/result.h"
 #include "faces/cli/commands.h"
-
-namespace {
-
-// CLI11's own words, in the form of every other error.
-int usage_error(const CLI::ParseError& error) {
-  using commrig::Code;
-  commrig::log(commrig::LogLevel::kError,
-               to_string(commrig::Error::make(Code::kBadArgument, error.what())));
-  return commrig::cli::kExitUsage;
-}
-
-}  // namespace
+#include "faces/cli/report.h"
 
 int main(int argc, char** argv) {
   commrig::set_log_sink(commrig::stderr_sink);
@@ -33,9 +19,11 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {
-    return app.exit(help);
+    exit_code = app.exit(help);
   } catch (const CLI::ParseError& error) {
-    return usage_error(error);
+    // The parser's own words, in the form of every other error.
+    exit_code =
+        commrig::cli::report_error(commrig::Error::make(commrig::Code::kBadArgument, error.what()));
   }
-  return exit_code;
+  return commrig::cli::close_output(exit_code);
 }

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The commrig authors
+#include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/log.h"
 #include "dtype/dtype.h"
 #include "examples/mc2/run.h"
 #include "faces/cli/commands.h"
-#include "faces/cli/shape.h"
+#include "faces/cli/options.h"
+#include "faces/cli/report.h"
+#include "mc2/context.h"
+#include "mc2/layout.h"
 
 namespace commrig::cli {
 namespace {
@@ -22,38 +27,59 @@ using operators::RunOptions;
 using operators::RunReport;
 
 constexpr const char* kOperator = "all-gather-matmul";
+constexpr auto kTypes = {dtype::Dtype::kFp16, dtype::Dtype::kBf16, dtype::Dtype::kFp32};
 
-// What stands on the command line, before it is understood.
+// What stands on the command line, before it is understood. Numbers too, because the parser would
+// wrap a negative one around.
 struct RunArguments {
   std::string op = kOperator;
-  int ranks = 4;
+  std::string ranks = "4";
   std::string shape = "256x512x256";
   std::string dtype = "fp16";
   std::string layout = "upstream-64";
-  std::size_t tile_rows = 0;
-  std::uint64_t seed = 1;
+  std::string tile_rows = "0";
+  std::string seed = "1";
   bool json = false;
 };
 
-int report_error(const Error& error) {
-  log(LogLevel::kError, to_string(error));
-  log(LogLevel::kInfo, fmt::format("more: commrig explain {}", code_info(error.code).id));
-  return code_info(error.code).kind == Kind::kInvalidArgument ? kExitUsage : kExitFinding;
+std::string type_names() {
+  std::vector<std::string_view> names;
+  for (const dtype::Dtype type : kTypes) names.push_back(dtype::info(type).name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string layout_names() {
+  std::vector<std::string_view> names;
+  for (const mc2::Layout& layout : mc2::all_layouts()) names.push_back(layout.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+Result<dtype::Dtype> parse_type(const std::string& text) {
+  const Result<dtype::Dtype> type = dtype::parse(text);
+  if (type && std::ranges::count(kTypes, *type) != 0) return *type;
+  return bad_option("--dtype", text, "one of " + type_names());
 }
 
 Result<RunOptions> understand(const RunArguments& arguments) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   RunOptions options;
-  if (arguments.op != kOperator) {
-    return Error::make(Code::kBadArgument,
-                       fmt::format("--op \"{}\"; known is {}", arguments.op, kOperator));
-  }
+  if (arguments.op != kOperator) return bad_option("--op", arguments.op, kOperator);
+  COMMRIG_ASSIGN(const std::uint64_t ranks,
+                 parse_number("--ranks", arguments.ranks, 1, mc2::kContextRanks));
+  options.ranks = static_cast<int>(ranks);
   COMMRIG_ASSIGN(options.shape, parse_shape(arguments.shape));
-  COMMRIG_ASSIGN(options.dtype, dtype::parse(arguments.dtype));
-  options.ranks = arguments.ranks;
+  COMMRIG_ASSIGN(options.dtype, parse_type(arguments.dtype));
+  if (!mc2::find_layout(arguments.layout)) {
+    return bad_option("--layout", arguments.layout, "one of " + layout_names());
+  }
   options.layout = arguments.layout;
-  options.tile_rows = arguments.tile_rows;
-  options.seed = arguments.seed;
+  COMMRIG_ASSIGN(options.tile_rows, parse_number("--tile-rows", arguments.tile_rows, 0, kMost));
+  COMMRIG_ASSIGN(options.seed, parse_number("--seed", arguments.seed, 0, kMost));
   return options;
+}
+
+std::string shape_text(const operators::MatmulShape& shape) {
+  return fmt::format("{}x{}x{}", shape.m, shape.k, shape.n);
 }
 
 nlohmann::json to_json(const RunOptions& options, const RunReport& report) {
@@ -110,39 +136,42 @@ int run_once(const RunArguments& arguments) {
   return kExitOk;
 }
 
+// One line of the demo's table; whether the result is right.
+bool print_row(const RunOptions& options) {
+  const std::string start = fmt::format("{:<12} {:<5} {:<12}", options.layout,
+                                        dtype::info(options.dtype).name, shape_text(options.shape));
+  const Result<RunReport> report = operators::run_all_gather_matmul(options);
+  if (!report) {
+    std::printf("%s  failed: %s\n", start.c_str(), code_info(report.error().code).id.data());
+    std::fflush(stdout);
+    (void)report_error(report.error());
+    return false;
+  }
+  const std::string rest =
+      fmt::format(" {:>5} {:>8} {:>5} {:>11.3e} {:>11.3e} {:>6.0f}% {:>6.2f} ms  ok", report->tiles,
+                  report->messages, report->turns, report->worst.error, report->worst.bound,
+                  100 * report->overlap, 1e3 * report->seconds);
+  std::printf("%s%s\n", start.c_str(), rest.c_str());
+  return true;
+}
+
 int run_demo() {
   std::printf(
       "%s: four ranks multiply their rows and gather the products through a server, tile by\n"
       "tile. Every element of every rank's output is compared with a product in fp64.\n\n",
       kOperator);
-  std::printf("%-12s %-5s %-12s %5s %8s %5s %11s %11s %7s %9s  %s\n", "layout", "dtype", "shape",
-              "tiles", "messages", "turns", "worst error", "bound", "overlap", "time", "");
-  int exit_code = kExitOk;
-  for (const char* layout : {"upstream-64", "readme-112"}) {
-    for (const dtype::Dtype type :
-         {dtype::Dtype::kFp16, dtype::Dtype::kBf16, dtype::Dtype::kFp32}) {
-      const RunOptions options{.dtype = type, .layout = layout};
-      const Result<RunReport> report = operators::run_all_gather_matmul(options);
-      if (!report) {
-        exit_code = report_error(report.error());
-        continue;
-      }
-      const std::string shape =
-          fmt::format("{}x{}x{}", options.shape.m, options.shape.k, options.shape.n);
-      std::printf(
-          "%s", fmt::format("{:<12} {:<5} {:<12} {:>5} {:>8} {:>5} {:>11.3e} {:>11.3e} {:>6.0f}% "
-                            "{:>6.2f} ms  ok\n",
-                            layout, dtype::info(type).name, shape, report->tiles, report->messages,
-                            report->turns, report->worst.error, report->worst.bound,
-                            100 * report->overlap, 1e3 * report->seconds)
-                    .c_str());
+  std::printf("%-12s %-5s %-12s %5s %8s %5s %11s %11s %7s %9s\n", "layout", "dtype", "shape",
+              "tiles", "messages", "turns", "worst error", "bound", "overlap", "time");
+  bool right = true;
+  for (const mc2::Layout& layout : mc2::all_layouts()) {
+    for (const dtype::Dtype type : kTypes) {
+      right = print_row({.dtype = type, .layout = std::string(layout.name)}) && right;
     }
   }
-  std::printf("\n%s\n",
-              exit_code == kExitOk
-                  ? "All results are inside their bounds, with the same bits on every rank."
-                  : "Something is wrong, see above.");
-  return exit_code;
+  std::printf("\n%s\n", right ? "All results are inside their bounds, with the same bits on every "
+                                "rank."
+                              : "Something is wrong, see above.");
+  return right ? kExitOk : kExitFinding;
 }
 
 }  // namespace
@@ -158,9 +187,8 @@ void add_mc2_command(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   run->add_option("--shape", arguments->shape, "MxKxN: x1 is MxK on each rank, x2 is KxN")
       ->capture_default_str();
-  run->add_option("--dtype", arguments->dtype, "fp16, bf16 or fp32")->capture_default_str();
-  run->add_option("--layout", arguments->layout, "upstream-64 or readme-112")
-      ->capture_default_str();
+  run->add_option("--dtype", arguments->dtype, "One of " + type_names())->capture_default_str();
+  run->add_option("--layout", arguments->layout, "One of " + layout_names())->capture_default_str();
   run->add_option("--tile-rows", arguments->tile_rows, "Rows of a tile; 0: an eighth of M")
       ->capture_default_str();
   run->add_option("--seed", arguments->seed, "Seed of the inputs")->capture_default_str();
