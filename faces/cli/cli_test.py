@@ -124,12 +124,13 @@ class OtherCommandsTest(unittest.TestCase):
 
     def test_env_can_be_evaluated_from_any_prefix(self):
         with tempfile.TemporaryDirectory(prefix="it's a prefix ") as prefix:
-            program = shutil.copy(PROGRAM, os.path.join(prefix, "commrig"))
+            os.mkdir(os.path.join(prefix, "bin"))
+            program = shutil.copy(PROGRAM, os.path.join(prefix, "bin", "commrig"))
             shell = 'eval "$("$1" env)" && command -v commrig && echo "$COMMRIG_HOME"'
             done = subprocess.run(["bash", "-c", shell, "bash", program], capture_output=True,
                                   text=True, check=True)
             self.assertEqual(done.stdout.splitlines()[0], program)
-            self.assertEqual(done.stdout.splitlines()[1], os.path.dirname(prefix))
+            self.assertEqual(done.stdout.splitlines()[1], prefix)
 
     def test_version_help_and_unknown_commands(self):
         self.assertRegex(run("--version").stdout, r"^commrig \d+\.\d+\.\d+\n$")
