@@ -227,6 +227,7 @@ class Run {
     COMMRIG_ASSIGN(const GoldenType type, golden_type(options_.dtype));
     const GoldenMatrix expected = golden_matmul(type, x1_.data(), x2_.data(), ranks_ * m, k, n);
     std::vector<const void*> outputs;
+    outputs.reserve(buffers_.size());
     for (const Buffers& each : buffers_) outputs.push_back(each.output);
     return compare_outputs(options_, expected, outputs);
   }

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The commrig authors
+#include <cstdio>
+#include <exception>
+
 #include <CLI/CLI.hpp>
 
 #include "base/log.h"
 #include "faces/cli/commands.h"
 #include "faces/cli/report.h"
 
-int main(int argc, char** argv) {
-  commrig::set_log_sink(commrig::stderr_sink);
+namespace {
+
+int run(int argc, char** argv) {
   CLI::App app("Runs, tests and debugs communication code for accelerators, without an accelerator",
                "commrig");
   app.set_version_flag("--version", "commrig " COMMRIG_VERSION);
@@ -26,4 +30,16 @@ int main(int argc, char** argv) {
         commrig::cli::report_error(commrig::Error::make(commrig::Code::kBadArgument, error.what()));
   }
   return commrig::cli::close_output(exit_code);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  commrig::set_log_sink(commrig::stderr_sink);
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {  // out of memory, or a mistake in the options above
+    std::fprintf(stderr, "commrig: %s\n", error.what());
+    return commrig::cli::kExitFinding;
+  }
 }

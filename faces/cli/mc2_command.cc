@@ -142,7 +142,8 @@ bool print_row(const RunOptions& options) {
                                         dtype::info(options.dtype).name, shape_text(options.shape));
   const Result<RunReport> report = operators::run_all_gather_matmul(options);
   if (!report) {
-    std::printf("%s  failed: %s\n", start.c_str(), code_info(report.error().code).id.data());
+    const std::string_view id = code_info(report.error().code).id;
+    std::printf("%s\n", fmt::format("{}  failed: {}", start, id).c_str());
     std::fflush(stdout);
     (void)report_error(report.error());
     return false;

@@ -27,8 +27,9 @@ Error bad_option(std::string_view option, std::string_view found, std::string_vi
 Result<std::uint64_t> parse_number(std::string_view option, std::string_view text,
                                    std::uint64_t least, std::uint64_t most) {
   std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto [stop, error] = std::from_chars(begin, end, number);
   if (error == std::errc() && stop == end && number >= least && number <= most) return number;
   return bad_option(option, text, fmt::format("a number from {} to {}", least, most));
 }
@@ -38,8 +39,9 @@ Result<operators::MatmulShape> parse_shape(std::string_view text) {
   std::string_view rest = text;
   for (std::size_t i = 0; i < sides.size(); ++i) {
     const std::string_view part = kParts[i];
-    const char* const end = rest.data() + rest.size();
-    const auto [stop, error] = std::from_chars(rest.data(), end, sides[i]);
+    const char* const begin = rest.data();
+    const char* const end = begin + rest.size();
+    const auto [stop, error] = std::from_chars(begin, end, sides[i]);
     if (error == std::errc::result_out_of_range) {
       return bad_shape(text, fmt::format("{} is too large", part));
     }

@@ -21,6 +21,7 @@ class AbortFlag {
  public:
   explicit AbortFlag(const AbortFlag* parent = nullptr, const AbortFlag* other = nullptr)
       : parents_{parent, other} {}
+  ~AbortFlag() = default;
   AbortFlag(const AbortFlag&) = delete;
   AbortFlag& operator=(const AbortFlag&) = delete;
 

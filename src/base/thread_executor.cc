@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -200,7 +201,9 @@ Status ThreadExecutor::sleep(const WaitSpec& spec) {
     const std::uint32_t sequence = bucket.sequence.load(std::memory_order_acquire);
     bucket.sleepers.fetch_add(1, std::memory_order_acq_rel);
     if (spec.ready()) return ok();
-    if (aborted(spec)) return *spec.abort->error();
+    if (aborted(spec)) {
+      if (std::optional<Error> error = spec.abort->error()) return *std::move(error);
+    }
     const timespec* timeout = nullptr;
     timespec left{};
     if (spec.deadline != kForever) {

@@ -74,6 +74,7 @@ struct MemoryOptions {
 class Memory {
  public:
   explicit Memory(const MemoryOptions& options);
+  ~Memory() = default;
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
