@@ -142,7 +142,7 @@ endfunction()
 #                CORPUS tests/data/fuzz/mc2_message)
 #
 # A libFuzzer program <name>_fuzz in <build>/fuzz, with clang and COMMRIG_BUILD_FUZZERS only. Beside
-# it lies the name of its corpus, for tools/ci/90-fuzz.
+# it lies the name of its corpus, for tools/fuzz.
 function(commrig_fuzzer)
   cmake_parse_arguments(ARG "" "NAME;CORPUS" "SOURCES;DEPS" ${ARGN})
   commrig_reject_unparsed(commrig_fuzzer "${ARG_UNPARSED_ARGUMENTS}")
