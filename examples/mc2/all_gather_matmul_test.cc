@@ -116,27 +116,35 @@ TEST(Operator, SameSeedGivesTheSameBitsWhateverTheTiles) {
   EXPECT_EQ(first->worst.error, second->worst.error);
 }
 
-// Enough work in each tile that a turn of the server is short against it.
+// Enough work in each tile that a turn of the server, and its waking up, are short against it.
 RunOptions heavy() {
 #if defined(COMMRIG_SANITIZED)
-  return {.ranks = 2, .shape = {64, 192, 96}, .dtype = Dtype::kFp32, .tile_rows = 8};
+  return {.ranks = 2, .shape = {64, 1024, 256}, .dtype = Dtype::kFp32, .tile_rows = 8};
 #else
-  return {.ranks = 2, .shape = {2048, 1024, 256}, .dtype = Dtype::kFp32, .tile_rows = 128};
+  return {.ranks = 2, .shape = {1024, 2048, 256}, .dtype = Dtype::kFp32, .tile_rows = 128};
 #endif
 }
 
+// A busy machine may leave the server without a core for as long as a product takes, so that a
+// single run proves nothing when it fails. One that succeeds does: see the next test.
 TEST(Operator, TurnsStartBeforeTheProductOfTheNextTileHasEnded) {
-  const Result<RunReport> report = run_all_gather_matmul(heavy());
-  ASSERT_TRUE(report.has_value()) << to_string(report.error());
-  EXPECT_GE(report->overlap, 0.8);
+  constexpr int kRunsMax = 8;
+  std::vector<double> overlaps;
+  do {
+    const Result<RunReport> report = run_all_gather_matmul(heavy());
+    ASSERT_TRUE(report.has_value()) << to_string(report.error());
+    overlaps.push_back(report->overlap);
+  } while (overlaps.back() < 0.8 && overlaps.size() < kRunsMax);
+  EXPECT_GE(overlaps.back(), 0.8) << testing::PrintToString(overlaps);
 }
 
-TEST(Operator, CommitsMovedToTheEndShowAsNoOverlap) {
+// No turn can begin before the last product of every rank has ended, on whatever machine.
+TEST(Operator, CommitsMovedToTheEndNeverOverlap) {
   RunOptions options = heavy();
   options.commit_at_end = true;
   const Result<RunReport> report = run_all_gather_matmul(options);
   ASSERT_TRUE(report.has_value()) << to_string(report.error());
-  EXPECT_LT(report->overlap, 0.8);
+  EXPECT_EQ(report->overlap, 0);
 }
 
 TEST(Operator, OverlapCountsTurnsThatBeginBeforeTheSlowestRanksNextProductEnds) {

@@ -81,12 +81,15 @@ GoldenMatrix golden_matmul(GoldenType type, const void* a, const void* b, std::s
   const std::vector<double> right = values(type, b, inner * columns);
   GoldenMatrix out{std::vector<double>(rows * columns), std::vector<double>(rows * columns)};
   for (std::size_t row = 0; row < rows; ++row) {
+    double* const value = &out.value[row * columns];
+    double* const magnitude = &out.magnitude[row * columns];
     for (std::size_t i = 0; i < inner; ++i) {
       const double factor = left[row * inner + i];
+      const double* const right_row = &right[i * columns];
       for (std::size_t column = 0; column < columns; ++column) {
-        const double product = factor * right[i * columns + column];
-        out.value[row * columns + column] += product;
-        out.magnitude[row * columns + column] += std::abs(product);
+        const double product = factor * right_row[column];
+        value[column] += product;
+        magnitude[column] += std::abs(product);
       }
     }
   }
