@@ -139,7 +139,7 @@ constexpr std::array kCodes{
              "must agree."},
     CodeInfo{kStalled, Kind::kProtocol, "CR-MC223", "no rank can go on",
              "Commit what the named ranks wait for",
-             "Every rank of the group waits or has ended, the server has nothing to do, and no "
+             "The kernel of every rank runs and waits, the server has nothing to do, and no "
              "wait is satisfied: nobody is left who could change that."},
     CodeInfo{kBuffersOverlap, Kind::kProtocol, "CR-MC224", "source and target overlap",
              "Use the exact in-place form of the operation or separate buffers",

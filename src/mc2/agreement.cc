@@ -12,6 +12,7 @@
 #include "dtype/dtype.h"
 #include "dtype/reduce.h"
 #include "mc2/operation.h"
+#include "mc2/range.h"
 
 namespace commrig::mc2 {
 namespace {
@@ -91,14 +92,6 @@ std::optional<Finding> compare_tables(Submissions submissions, const Layout& lay
   }
   return std::nullopt;
 }
-
-struct Range {
-  std::uint64_t start;
-  std::uint64_t bytes;
-  bool overlaps(const Range& other) const {
-    return start < other.start + other.bytes && other.start < start + bytes;
-  }
-};
 
 }  // namespace
 

@@ -294,6 +294,32 @@ INSTANTIATE_TEST_SUITE_P(Layouts, GroupTest,
                            return name + "x" + std::to_string(std::get<1>(parameter.param));
                          });
 
+TEST(Group, RankThatSendsNothingMayNameAnyBufferAsItsSource) {
+  GroupRig rig("upstream-64", 2);
+  std::vector<std::int32_t*> memory;
+  for (int rank = 0; rank < 2; ++rank) memory.push_back(rig.upload(rank, input_of(rank, 8)));
+  std::int32_t* const target = rig.allocate<std::int32_t>(1, 4, -1);
+  // Rank 0 sends two elements to rank 1, which sends none and names the middle of its target.
+  rig.launch_all([&](device::KernelContext& context, Client& client) -> Status {
+    SideMessage table;
+    Transfer transfer{.send = memory[0], .recv = memory[0] + 4, .dtype = Dtype::kInt32};
+    if (context.rank() == 0) {
+      table.send_counts[1] = 2;
+    } else {
+      table.recv_counts[0] = 2;
+      transfer.send = target + 1;
+      transfer.recv = target;
+    }
+    COMMRIG_ASSIGN(const Handle handle, client.all_to_all_v(transfer, table));
+    COMMRIG_TRY(client.commit(handle));
+    COMMRIG_TRY(client.wait(handle));
+    return client.finalize();
+  });
+  rig.expect_success();
+  EXPECT_EQ(target[1], value_of(0, 1));
+  EXPECT_EQ(target[2], -1);
+}
+
 TEST(Group, RankCountsOutsideTheContextAreRefusedByName) {
   ThreadExecutor executor;
   EventStream events;

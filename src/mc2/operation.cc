@@ -9,6 +9,7 @@
 
 #include "dtype/dtype.h"
 #include "dtype/reduce.h"
+#include "mc2/range.h"
 
 namespace commrig::mc2 {
 namespace {
@@ -81,14 +82,6 @@ MaybeFinding check_meaning(const Submission& submission, const Finder& finder,
   }
   return std::nullopt;
 }
-
-struct Range {
-  std::uint64_t start;
-  std::uint64_t bytes;
-  bool overlaps(const Range& other) const {
-    return start < other.start + other.bytes && other.start < start + bytes;
-  }
-};
 
 MaybeFinding check_buffer(const device::Memory& memory, const Finder& finder, Part part,
                           Range range, std::uint64_t alignment) {
