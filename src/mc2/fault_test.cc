@@ -356,6 +356,20 @@ TEST_P(FaultTest, MoreCommitsThanTurnsAreNamedWhereTheMessageSaysHowMany) {
   EXPECT_EQ(found.found, "2");
 }
 
+TEST_P(FaultTest, CommitAfterTheEndOfAnOperationIsNamedWhereTheMessageSaysHowMany) {
+  if (!rig_.group().layout().carries_repeat) return;  // A further commit is a further turn there.
+  run(1, [this](device::KernelContext& context, Client&) -> Status {
+    COMMRIG_TRY(submit(context, [](Message&) {}));
+    COMMRIG_TRY(await_turn(context, 1));
+    COMMRIG_TRY(commit(context, 2));
+    return await_turn(context, 2);
+  });
+  const Finding found = finding(Code::kCommitAboveRepeat);
+  EXPECT_EQ(found.rank, 1);
+  EXPECT_EQ(found.slot, 0);
+  EXPECT_EQ(found.found, "2");
+}
+
 TEST_P(FaultTest, UnknownCommandIsNamedWithItsMeaningElsewhere) {
   run(2, [this](device::KernelContext& context, Client&) -> Status {
     COMMRIG_TRY(submit(

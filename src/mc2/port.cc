@@ -50,6 +50,14 @@ Result<bool> Port::scan_in_order() {
   return progressed;
 }
 
+void Port::check_ended() {
+  if (!layout_.in_order) return;  // There every slot is looked at in every scan.
+  for (std::uint32_t slot = 0; slot < position_ && !finding_.has_value(); ++slot) {
+    const Result<bool> taken = take_commit(slot);
+    if (!taken) fail({.code = taken.error().code, .rank = rank_, .detail = taken.error().message});
+  }
+}
+
 Result<bool> Port::scan_any_order() {
   bool progressed = false;
   for (std::uint32_t slot = 0; slot < layout_.slots && !finding_.has_value(); ++slot) {

@@ -29,6 +29,10 @@ class Port {
   // that it finds. The first thing that is wrong ends up in finding().
   bool scan();
 
+  // Looks at the commits of operations that are over, which scan() does not look at again: a commit
+  // too many may come late. What is wrong ends up in finding().
+  void check_ended();
+
   // The slot's operation is complete up to `turns`: tells the rank.
   void finish(std::uint32_t slot, std::uint64_t turns);
 

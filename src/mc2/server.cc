@@ -72,6 +72,10 @@ bool Server::look(std::uint64_t& seen) {
   const std::vector<MemberState> members = members_.states();
   while (serve() && !failed()) {
   }
+  for (Port& port : ports_) {
+    port.check_ended();
+    if (!failed() && port.finding().has_value()) fail(*port.finding());
+  }
   if (!failed() && !find_straggler()) find_leaver(members);
   if (!failed() && members_.all_blocked()) find_stall();
   return true;
