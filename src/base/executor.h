@@ -58,6 +58,9 @@ class Executor : public Clock {
   virtual void enter_user_code() {}
   virtual void leave_user_code() {}
 
+  // Cores on which no rank computes at the moment; 0 where that means nothing.
+  virtual int spare_cores() const { return 0; }
+
   // Null: accesses are not observed.
   virtual AccessHook* access_hook() { return nullptr; }
 };

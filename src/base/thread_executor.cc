@@ -97,6 +97,12 @@ class Posted {
     if (post_ != nullptr) post_->clear();
     if (observer_ != nullptr) observer_->on_resumed();
   }
+  // The sleeper woke up for nothing and will sleep on.
+  void renew() const {
+    if (observer_ == nullptr) return;
+    observer_->on_resumed();
+    observer_->on_blocked();
+  }
   Posted(const Posted&) = delete;
   Posted& operator=(const Posted&) = delete;
 
@@ -161,6 +167,10 @@ void ThreadExecutor::leave_user_code() {
   running_.fetch_sub(1, std::memory_order_relaxed);
 }
 
+int ThreadExecutor::spare_cores() const {
+  return std::max(0, static_cast<int>(cores_) - computing_.load(std::memory_order_relaxed));
+}
+
 Status ThreadExecutor::wait(const WaitSpec& spec) {
   if (spec.ready()) return ok();
   const NotComputing not_computing(computing_, spec.in_user_code);
@@ -216,28 +226,26 @@ Status ThreadExecutor::sleep(const WaitSpec& spec) {
       timeout = &left;
     }
     futex(bucket.sequence, FUTEX_WAIT_PRIVATE, sequence, timeout);
+    if (!spec.ready()) posted.renew();
   }
 }
 
 ThreadExecutor::Bucket& ThreadExecutor::bucket_of(const void* key) {
   // Fibonacci hashing; keys are at least 4 bytes apart.
   const auto bits = reinterpret_cast<std::uintptr_t>(key);
-  return buckets_[(bits * 0x9E3779B97F4A7C15U) >> 56U];
+  return buckets_[(bits * 0x9E3779B97F4A7C15U) >> 54U];
 }
 
-bool ThreadExecutor::wake_bucket(Bucket& bucket) {
+void ThreadExecutor::wake_bucket(Bucket& bucket) {
   // The exchange orders the caller's writes before the look at the sleepers; its counterpart is the
   // announcement in sleep(). All sleepers of the bucket are woken, so the count starts again.
-  if (bucket.sleepers.exchange(0, std::memory_order_acq_rel) == 0) return false;
+  if (bucket.sleepers.exchange(0, std::memory_order_acq_rel) == 0) return;
   bucket.sequence.fetch_add(1, std::memory_order_acq_rel);
   futex(bucket.sequence, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr);
-  return true;
 }
 
 void ThreadExecutor::wake(const void* key) {
-  if (!wake_bucket(bucket_of(key))) return;
-  // With every core computing, the woken one would wait for the end of somebody's time slice.
-  if (computing_.load(std::memory_order_relaxed) >= static_cast<int>(cores_)) sched_yield();
+  wake_bucket(bucket_of(key));
 }
 
 void ThreadExecutor::wake_all() {

@@ -38,6 +38,7 @@ class ThreadExecutor final : public Executor {
   void wake_all() override;
   void enter_user_code() override;
   void leave_user_code() override;
+  int spare_cores() const override;
 
  private:
   // Those who sleep on keys of one hash value. `sequence` is the futex word.
@@ -50,10 +51,10 @@ class ThreadExecutor final : public Executor {
     std::string name;
     std::function<void()> body;
   };
-  static constexpr std::size_t kBuckets = 256;
+  static constexpr std::size_t kBuckets = 1024;
 
   Bucket& bucket_of(const void* key);
-  static bool wake_bucket(Bucket& bucket);  // whether somebody slept
+  static void wake_bucket(Bucket& bucket);
   bool spin(const WaitSpec& spec) const;
   bool yield(const WaitSpec& spec) const;
   Status sleep(const WaitSpec& spec);

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "base/abort.h"
 #include "base/clock.h"
@@ -49,7 +48,7 @@ class WaitPost {
  public:
   struct View {
     WordCondition condition;
-    std::string what;
+    const char* what = "";  // static text
     std::uint64_t turn = 0;  // differs for each posted wait, so that two looks can be compared
   };
 
@@ -59,14 +58,20 @@ class WaitPost {
   }
   void clear() { view_.lock()->reset(); }
   std::optional<View> look() const { return *view_.lock(); }
+  // Whether it waits for something that has not come.
+  bool stuck() const {
+    const auto view = view_.lock();
+    return view->has_value() && !(*view)->condition.satisfied();
+  }
 
  private:
   std::uint64_t turn_ = 0;  // guarded by view_'s lock
   Guarded<std::optional<View>> view_;
 };
 
-// Told when a wait of a participant is about to sleep, and when it is over; on the waiting thread.
-// Must neither block nor wait.
+// Told when a wait of a participant is about to sleep, after it was posted, and when it is over; on
+// the waiting thread. A sleeper that was woken and finds that it must sleep on resumes and blocks
+// anew. Must neither block nor wait.
 class WaitObserver {
  public:
   virtual ~WaitObserver() = default;

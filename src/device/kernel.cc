@@ -128,6 +128,10 @@ Result<Window> KernelContext::window(std::uint64_t address, std::size_t bytes,
   return window(reinterpret_cast<const void*>(address), bytes, alignment);
 }
 
+const Doorbell* KernelContext::doorbell(std::uint64_t address) const {
+  return machine_.find_doorbell(reinterpret_cast<const void*>(address));
+}
+
 void KernelContext::event(const char* name, Phase phase, std::int64_t a, std::int64_t b) {
   if (!machine_.events().active()) return;
   machine_.events().publish(

@@ -15,6 +15,7 @@
 
 namespace commrig::device {
 
+class Doorbell;
 class Machine;
 class Stream;
 class KernelContext;
@@ -58,6 +59,9 @@ class KernelContext final : public Accessor {
   // The window of `bytes` at a device address; MEM errors.
   Result<Window> window(const void* address, std::size_t bytes, std::size_t alignment = 1) const;
   Result<Window> window(std::uint64_t address, std::size_t bytes, std::size_t alignment = 1) const;
+
+  // The doorbell whose word has this device address; null for none.
+  const Doorbell* doorbell(std::uint64_t address) const;
 
   // Tells the observers of the machine; `name` is static text.
   void event(const char* name, Phase phase, std::int64_t a = 0, std::int64_t b = 0);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "device/doorbell.h"
+
 namespace commrig::device {
 
 Machine::Machine(Executor& executor, EventStream& events, const MemoryOptions& options)
@@ -133,6 +135,21 @@ void Machine::sweep() {
     }
   }
   end_runner(*this);
+}
+
+const Doorbell* Machine::find_doorbell(const void* word) const {
+  const auto doorbells = doorbells_.lock();
+  const auto found = doorbells->find(word);
+  return found == doorbells->end() ? nullptr : found->second;
+}
+
+void Machine::add_doorbell(const Doorbell& doorbell) {
+  const bool added = doorbells_.lock()->emplace(doorbell.word().base(), &doorbell).second;
+  COMMRIG_CHECK(added, "two doorbells share a word");
+}
+
+void Machine::remove_doorbell(const Doorbell& doorbell) {
+  doorbells_.lock()->erase(doorbell.word().base());
 }
 
 Status Machine::synchronize(Stream& stream, Nanos deadline) {

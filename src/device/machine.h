@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -14,6 +15,8 @@
 #include "device/stream.h"
 
 namespace commrig::device {
+
+class Doorbell;
 
 // The simulated accelerators of a process: memory, and streams whose works are advanced by whoever
 // synchronises, or by the sweeper when nobody does. Thread-safe. Streams must be destroyed before
@@ -46,6 +49,9 @@ class Machine {
   // Says that some pending work may go on. Called after whatever it waits for has come.
   void poke();
 
+  // The doorbell whose word has this device address; null for none.
+  const Doorbell* find_doorbell(const void* word) const;
+
   // Ends the waits of every kernel on the machine with this error, now and later.
   void abort(const Error& reason) { abort_.raise(reason, executor_); }
   const AbortFlag& abort_flag() const { return abort_; }
@@ -53,6 +59,7 @@ class Machine {
  private:
   friend class Stream;
   friend class KernelWork;
+  friend class Doorbell;
 
   // One stream, and how many threads are advancing it: a stream leaves only when nobody is. Shared
   // between the list and those threads.
@@ -63,6 +70,8 @@ class Machine {
   };
   void retire(Stream& stream);
   std::shared_ptr<Entry> use_entry(std::size_t index);
+  void add_doorbell(const Doorbell& doorbell);
+  void remove_doorbell(const Doorbell& doorbell);
   bool advance_all();
   void settle();
   void sweep();
@@ -82,6 +91,7 @@ class Machine {
   std::atomic<int> runners_{0};
   std::atomic<int> next_stream_{0};
   Guarded<std::vector<std::shared_ptr<Entry>>> streams_;  // shared, see Entry
+  Guarded<std::map<const void*, const Doorbell*>> doorbells_;  // by the word's address
 };
 
 // Enqueues a copy of `bytes`, either side in device or host memory. Device ranges are checked now

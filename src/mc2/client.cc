@@ -29,7 +29,8 @@ Status Client::init(const void* context) {
       kernel_.window(context_.base, context_.workspace_bytes - skipped, kWorkspaceAlignment));
   workspace_.emplace(kernel_, std::move(workspace), layout_);
   if (context_.doorbell != 0) {
-    COMMRIG_ASSIGN(doorbell_, kernel_.window(context_.doorbell, sizeof(std::uint64_t), 8));
+    COMMRIG_ASSIGN(bell_, kernel_.window(context_.doorbell, sizeof(std::uint64_t), 8));
+    doorbell_ = kernel_.doorbell(context_.doorbell);
   }
   state_ = State::kReady;
   return ok();
@@ -204,7 +205,11 @@ Status Client::await_finished(std::uint32_t slot, Compare compare, std::uint64_t
 
 Status Client::ring() {
   if (context_.doorbell == 0) return ok();
-  COMMRIG_TRY(kernel_.add<std::uint64_t>(doorbell_, 0, 1));
+  if (doorbell_ != nullptr) {
+    doorbell_->ring(kernel_);
+    return ok();
+  }
+  COMMRIG_TRY(kernel_.add<std::uint64_t>(bell_, 0, 1));
   return ok();
 }
 

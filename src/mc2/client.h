@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "device/doorbell.h"
 #include "device/kernel.h"
 #include "dtype/dtype.h"
 #include "dtype/reduce.h"
@@ -102,7 +103,8 @@ class Client {
   State state_ = State::kNew;
   ContextView context_;
   std::optional<Workspace> workspace_;
-  device::Window doorbell_;
+  device::Window bell_;                          // empty: the context names none
+  const device::Doorbell* doorbell_ = nullptr;  // null: the bell has no engine of ours
   std::vector<Prepared> prepared_;
   std::uint32_t next_slot_ = 0;
   std::uint8_t sequence_ = 0;

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "mc2/server.h"
+#include "mc2/engine.h"
 
 // What the server says when the ranks can no longer go on. All of it is found from events: the end
 // of a kernel, or the moment when every kernel sleeps and the server has nothing left to do.
@@ -87,8 +87,13 @@ bool same_waits(const std::vector<BlockedWait>& a, const std::vector<BlockedWait
 
 }  // namespace
 
+void Engine::diagnose(const std::vector<MemberState>& members) {
+  if (!find_straggler()) find_leaver(members);
+  if (!failed_ && members_.all_blocked()) find_stall();
+}
+
 // A rank that has finalized its kernel while another rank's operation of the same kernel is open.
-bool Server::find_straggler() {
+bool Engine::find_straggler() {
   std::uint64_t newest = 0;
   for (const Port& port : ports_) newest = std::max(newest, port.epoch());
   const auto ahead = std::ranges::find(ports_, newest, &Port::epoch);
@@ -116,7 +121,7 @@ bool Server::find_straggler() {
   return true;
 }
 
-void Server::find_leaver(const std::vector<MemberState>& members) {
+void Engine::find_leaver(const std::vector<MemberState>& members) {
   for (const Port& port : ports_) {
     const MemberState& member = members[static_cast<std::size_t>(port.rank())];
     // Each kernel that takes part finalizes once; fewer answers than kernels: this one did not.
@@ -125,7 +130,7 @@ void Server::find_leaver(const std::vector<MemberState>& members) {
   }
 }
 
-bool Server::name_leaver(const Port& leaver, const std::vector<MemberState>& members) {
+bool Engine::name_leaver(const Port& leaver, const std::vector<MemberState>& members) {
   const MemberState& member = members[static_cast<std::size_t>(leaver.rank())];
   const auto runs = [](const MemberState& each) { return each.running != 0; };
   std::vector<int> waiting;
@@ -158,9 +163,11 @@ bool Server::name_leaver(const Port& leaver, const std::vector<MemberState>& mem
 
 // Called when every running kernel seems to sleep. Names the step that is missing, unless something
 // moves after all, or a rank whose kernel does not run might still come.
-void Server::find_stall() {
+void Engine::find_stall() {
   const std::optional<std::vector<BlockedWait>> before = members_.stuck();
-  if (!before.has_value() || serve() || failed()) return;
+  if (!before.has_value()) return;
+  mark_all();
+  if (scan() || serve_due(false) || failed_) return;
   // The same waits as before the last look at the workspaces: nobody wrote anything meanwhile.
   const std::optional<std::vector<BlockedWait>> after = members_.stuck();
   if (!after.has_value() || !same_waits(*before, *after)) return;

@@ -20,7 +20,6 @@ Group::Group(device::Machine& machine, const GroupOptions& options)
     : machine_(machine),
       options_(options),
       abort_(&machine.abort_flag()),
-      accessor_(machine.executor(), -1),
       addresses_(static_cast<std::size_t>(options.ranks)),
       members_(options.ranks, [this] { ring(); }),
       server_accessor_(machine.executor(), -1) {}
@@ -51,7 +50,7 @@ Group::~Group() {
     release(each.window);
     release(each.workspace);
   }
-  release(doorbell_address_);
+  release(bell_address_);
 }
 
 // Fresh device memory may hold anything, so what the protocol counts on being zero is cleared.
@@ -65,10 +64,11 @@ Status Group::allocate() {
     COMMRIG_ASSIGN(each.context, memory.allocate(device, kContextBytes));
     std::memset(each.workspace, 0, options_.workspace_bytes);
   }
-  COMMRIG_ASSIGN(doorbell_address_, memory.allocate(0, sizeof(std::uint64_t)));
-  COMMRIG_ASSIGN(doorbell_,
-                 memory.resolve(doorbell_address_, sizeof(std::uint64_t), sizeof(std::uint64_t)));
-  return accessor_.store<std::uint64_t>(doorbell_, 0, 0);
+  COMMRIG_ASSIGN(bell_address_, memory.allocate(0, sizeof(std::uint64_t)));
+  COMMRIG_ASSIGN(bell_,
+                 memory.resolve(bell_address_, sizeof(std::uint64_t), sizeof(std::uint64_t)));
+  std::memset(bell_address_, 0, sizeof(std::uint64_t));
+  return ok();
 }
 
 Status Group::write_contexts() {
@@ -83,7 +83,7 @@ Status Group::write_contexts() {
                                .window_bytes = options_.window_bytes,
                                .windows_in = windows,
                                .windows_out = windows,
-                               .doorbell = number(doorbell_address_)},
+                               .doorbell = number(bell_address_)},
                               bytes));
     std::memcpy(addresses_[rank].context, bytes.data(), bytes.size());
   }
@@ -98,18 +98,13 @@ Status Group::start_server() {
         machine_.memory().resolve(each.workspace, options_.workspace_bytes, kWorkspaceAlignment));
     workspaces.emplace_back(server_accessor_, std::move(window), *options_.layout);
   }
-  server_ = std::make_unique<Server>(machine_, std::move(workspaces), doorbell_, members_, abort_,
+  server_ = std::make_unique<Server>(machine_, std::move(workspaces), bell_, members_, abort_,
                                      options_.server);
   return ok();
 }
 
 device::LaunchConfig Group::launch_config(int rank, std::string name) {
   return {.name = std::move(name), .rank = rank, .abort = &abort_, .observer = &members_};
-}
-
-void Group::ring() {
-  const Result<std::uint64_t> rung = accessor_.add<std::uint64_t>(doorbell_, 0, 1);
-  COMMRIG_CHECK(rung.has_value(), to_string(rung.error()));
 }
 
 }  // namespace commrig::mc2

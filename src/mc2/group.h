@@ -59,8 +59,9 @@ class Group {
   // what the others submit, and finalize.
   device::LaunchConfig launch_config(int rank, std::string name = "kernel");
 
-  // Rings the server's bell, for host code and kernels that write a workspace without our client.
-  void ring();
+  // Makes the server look, for host code and kernels that write a workspace without our client.
+  // Thread-safe.
+  void ring() { server_->wake(); }
 
   // The first thing that went wrong, if anything has.
   std::optional<Finding> finding() const { return server_->finding(); }
@@ -81,10 +82,9 @@ class Group {
   device::Machine& machine_;
   GroupOptions options_;
   AbortFlag abort_;
-  device::Accessor accessor_;
   std::vector<Addresses> addresses_;
-  void* doorbell_address_ = nullptr;
-  device::Window doorbell_;
+  void* bell_address_ = nullptr;
+  device::Window bell_;
   Members members_;
   std::unique_ptr<Server> server_;
   device::Accessor server_accessor_;

@@ -64,7 +64,7 @@ void commit_to_finished(benchmark::State& state) {
       benchmark::Counter(turns, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
   state.counters["rank_turns"] = benchmark::Counter(turns * ranks, benchmark::Counter::kIsRate);
 }
-BENCHMARK(commit_to_finished)->Arg(1)->Arg(2)->Arg(4)->Arg(32)->UseRealTime();
+BENCHMARK(commit_to_finished)->Arg(1)->Arg(2)->Arg(4)->Arg(32)->Arg(64)->UseRealTime();
 
 }  // namespace
 }  // namespace commrig::mc2

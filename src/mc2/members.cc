@@ -34,10 +34,23 @@ void Members::on_block_end(const device::KernelContext& context, const Status& s
 }
 
 void Members::on_blocked() {
-  if (blocked_.fetch_add(1, std::memory_order_acq_rel) + 1 >=
-      running_.load(std::memory_order_acquire)) {
-    ring_();
+  const int blocked = blocked_.fetch_add(1, std::memory_order_acq_rel) + 1;
+  if (blocked < running_.load(std::memory_order_acquire)) return;
+  // Those who were woken and have not got a core yet still count as blocked.
+  if (!anyone_can_go_on()) ring_();
+}
+
+// Whoever can go on stays the one that is found first until he runs, so this is short as a rule.
+bool Members::anyone_can_go_on() const {
+  const auto state = state_.lock();
+  const std::size_t count = state->running.size();
+  for (std::size_t looked = 0; looked < count; ++looked) {
+    const std::size_t at = (state->able + looked) % count;
+    if (state->running[at]->post().stuck()) continue;
+    state->able = at;
+    return true;
   }
+  return false;
 }
 
 void Members::on_resumed() {

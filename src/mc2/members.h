@@ -53,7 +53,9 @@ class Members final : public device::KernelObserver {
   struct State {
     std::vector<MemberState> members;
     std::vector<const device::KernelContext*> running;
+    std::size_t able = 0;  // where in `running` somebody who could go on was found last
   };
+  bool anyone_can_go_on() const;
   std::function<void()> ring_;
   std::atomic<int> running_{0};
   std::atomic<int> blocked_{0};

@@ -67,8 +67,43 @@ std::optional<Finding> check_agreement(std::span<const Submission* const> submis
 std::optional<Finding> check_separation(std::span<const Submission* const> submissions,
                                         const Layout& layout, int slot);
 
-// Performs turn `turn` (from 0) for all ranks in one pass. The submissions have passed the checks;
-// an Error is a type without arithmetic and the like.
-Status perform_turn(std::span<const Submission* const> submissions, std::uint64_t turn);
+// One turn for all ranks, in one pass over the data, cut into pieces that may be performed in any
+// order and at the same time. The submissions have passed the checks and must outlive the work.
+class TurnWork {
+ public:
+  // `turn`: from 0.
+  TurnWork(std::span<const Submission* const> submissions, std::uint64_t turn);
+
+  std::size_t pieces() const { return outer_ * inner_; }
+  // Read and written by all pieces.
+  std::uint64_t bytes() const { return bytes_; }
+  // An Error is a command that is not served or a type without arithmetic.
+  Status perform(std::size_t piece) const;
+
+ private:
+  struct Part {
+    std::uint64_t start;  // bytes into a block
+    std::uint64_t bytes;
+  };
+  Part part(std::size_t inner) const;
+  std::byte* send(std::size_t rank, std::uint64_t block, const Part& part) const;
+  std::byte* recv(std::size_t rank, std::uint64_t block, const Part& part) const;
+  void copy(std::byte* target, const std::byte* source, std::uint64_t bytes) const;
+  Status all_reduce(const Part& part) const;
+  Status reduce_scatter(std::size_t rank, const Part& part) const;
+  void all_gather(std::size_t source, const Part& part) const;
+  void all_to_all(std::size_t source, const Part& part) const;
+  void all_to_all_v(std::size_t source, std::size_t rank) const;
+
+  std::span<const Submission* const> submissions_;
+  const Message& message_;  // of rank 0; the others say the same
+  std::uint64_t turn_;
+  std::uint64_t element_bytes_;
+  std::uint64_t block_bytes_;   // that a rank gives or gets in a turn
+  std::uint64_t stride_bytes_;  // from one block to the next
+  std::uint64_t bytes_ = 0;
+  std::size_t outer_ = 1;  // blocks
+  std::size_t inner_ = 1;  // parts of each
+};
 
 }  // namespace commrig::mc2

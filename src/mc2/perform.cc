@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The commrig authors
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "dtype/dtype.h"
@@ -10,130 +11,138 @@
 namespace commrig::mc2 {
 namespace {
 
-using Submissions = std::span<const Submission* const>;
+// Data go through the cache in pieces: a piece of every source is read, combined, and written to
+// every target while it is there. A multiple of every element's size.
+constexpr std::uint64_t kPieceBytes = 64 * 1024;
+constexpr std::size_t kRanksMax = 256;
 
-// Reductions go through the cache in pieces: a piece of every source is read, combined, and written
-// to every target while it is there.
-constexpr std::uint64_t kPieceBytes = 16 * 1024;
-
-// One turn with its addresses resolved.
-class Turn {
- public:
-  Turn(Submissions submissions, std::uint64_t turn)
-      : submissions_(submissions),
-        first_(submissions.front()->message),
-        bytes_(dtype::size_of(first_.dtype)),
-        stride_(block_stride(first_)),
-        shift_(turn * first_.count) {}
-
-  std::size_t ranks() const { return submissions_.size(); }
-  std::uint64_t count() const { return first_.count; }
-  std::uint64_t bytes() const { return bytes_; }
-  std::byte* send(std::size_t rank, std::uint64_t block = 0) const {
-    return at(submissions_[rank]->message.send, block);
-  }
-  std::byte* recv(std::size_t rank, std::uint64_t block = 0) const {
-    return at(submissions_[rank]->message.recv, block);
-  }
-
- private:
-  std::byte* at(std::uint64_t base, std::uint64_t block) const {
-    return reinterpret_cast<std::byte*>(base) + (block * stride_ + shift_) * bytes_;
-  }
-  Submissions submissions_;
-  const Message& first_;
-  std::uint64_t bytes_;
-  std::uint64_t stride_;
-  std::uint64_t shift_;
-};
-
-void copy_block(std::byte* target, const std::byte* source, std::uint64_t bytes) {
-  if (target != source && bytes != 0) std::memcpy(target, source, bytes);
-}
-
-void all_gather(const Turn& turn) {
-  for (std::size_t source = 0; source < turn.ranks(); ++source) {
-    for (std::size_t rank = 0; rank < turn.ranks(); ++rank) {
-      copy_block(turn.recv(rank, source), turn.send(source), turn.count() * turn.bytes());
-    }
-  }
-}
-
-void all_to_all(const Turn& turn) {
-  for (std::size_t source = 0; source < turn.ranks(); ++source) {
-    for (std::size_t rank = 0; rank < turn.ranks(); ++rank) {
-      copy_block(turn.recv(rank, source), turn.send(source, rank), turn.count() * turn.bytes());
-    }
-  }
-}
-
-Status all_reduce(const Turn& turn, dtype::ReduceOp op, dtype::Dtype dtype) {
-  const std::uint64_t piece = kPieceBytes / turn.bytes();
-  std::vector<const void*> sources(turn.ranks());
-  for (std::uint64_t start = 0; start < turn.count(); start += piece) {
-    const std::uint64_t count = std::min(piece, turn.count() - start);
-    const std::uint64_t offset = start * turn.bytes();
-    for (std::size_t rank = 0; rank < turn.ranks(); ++rank)
-      sources[rank] = turn.send(rank) + offset;
-    std::byte* const first = turn.recv(0) + offset;
-    COMMRIG_TRY(dtype::reduce(op, dtype, sources, first, count));
-    for (std::size_t rank = 1; rank < turn.ranks(); ++rank) {
-      copy_block(turn.recv(rank) + offset, first, count * turn.bytes());
-    }
-  }
-  return ok();
-}
-
-Status reduce_scatter(const Turn& turn, dtype::ReduceOp op, dtype::Dtype dtype) {
-  std::vector<const void*> sources(turn.ranks());
-  for (std::size_t rank = 0; rank < turn.ranks(); ++rank) {
-    for (std::size_t source = 0; source < turn.ranks(); ++source) {
-      sources[source] = turn.send(source, rank);
-    }
-    COMMRIG_TRY(dtype::reduce(op, dtype, sources, turn.recv(rank), turn.count()));
-  }
-  return ok();
-}
-
-void all_to_all_v(Submissions submissions, std::uint64_t turn) {
-  const std::uint64_t bytes = dtype::size_of(submissions.front()->message.dtype);
-  for (std::size_t source = 0; source < submissions.size(); ++source) {
+std::uint64_t table_bytes(std::span<const Submission* const> submissions) {
+  std::uint64_t elements = 0;
+  for (const Submission* submission : submissions) {
     for (std::size_t rank = 0; rank < submissions.size(); ++rank) {
-      const Submission& from = *submissions[source];
-      const Submission& to = *submissions[rank];
-      const std::uint64_t count = from.table->send_counts[rank];
-      const auto* const send = reinterpret_cast<const std::byte*>(from.message.send) +
-                               (from.table->send_offsets[rank] + turn * count) * bytes;
-      auto* const recv = reinterpret_cast<std::byte*>(to.message.recv) +
-                         (to.table->recv_offsets[source] + turn * count) * bytes;
-      copy_block(recv, send, count * bytes);
+      elements += submission->table->send_counts[rank];
     }
   }
+  return elements * dtype::size_of(submissions.front()->message.dtype);
 }
 
 }  // namespace
 
-Status perform_turn(Submissions submissions, std::uint64_t turn_number) {
-  const Message& message = submissions.front()->message;
-  const Turn turn(submissions, turn_number);
-  switch (message.command) {
+TurnWork::TurnWork(std::span<const Submission* const> submissions, std::uint64_t turn)
+    : submissions_(submissions),
+      message_(submissions.front()->message),
+      turn_(turn),
+      element_bytes_(dtype::size_of(message_.dtype)),
+      block_bytes_(message_.count * element_bytes_),
+      stride_bytes_(block_stride(message_) * element_bytes_) {
+  const std::size_t ranks = submissions.size();
+  if (message_.command == Command::kAllToAllV) {
+    outer_ = ranks * ranks;
+    bytes_ = 2 * table_bytes(submissions);
+    return;
+  }
+  inner_ = static_cast<std::size_t>((block_bytes_ + kPieceBytes - 1) / kPieceBytes);
+  switch (message_.command) {
+    case Command::kAllReduce:
+      bytes_ = 2 * ranks * block_bytes_;
+      break;
     case Command::kAllGather:
-      all_gather(turn);
+    case Command::kReduceScatter:
+      outer_ = ranks;
+      bytes_ = (ranks + 1) * ranks * block_bytes_;
+      break;
+    default:
+      outer_ = ranks;
+      bytes_ = 2 * ranks * ranks * block_bytes_;
+      break;
+  }
+}
+
+Status TurnWork::perform(std::size_t piece) const {
+  const std::size_t outer = piece / inner_;
+  const Part each = part(piece % inner_);
+  switch (message_.command) {
+    case Command::kAllReduce:
+      return all_reduce(each);
+    case Command::kReduceScatter:
+      return reduce_scatter(outer, each);
+    case Command::kAllGather:
+      all_gather(outer, each);
       return ok();
     case Command::kAllToAll:
-      all_to_all(turn);
+      all_to_all(outer, each);
       return ok();
     case Command::kAllToAllV:
-      all_to_all_v(submissions, turn_number);
+      all_to_all_v(outer / submissions_.size(), outer % submissions_.size());
       return ok();
-    case Command::kAllReduce:
-      return all_reduce(turn, *message.op, message.dtype);
-    case Command::kReduceScatter:
-      return reduce_scatter(turn, *message.op, message.dtype);
     default:
       break;
   }
-  return Error::make(Code::kUnsupportedCommand, std::string(name(message.command)));
+  return Error::make(Code::kUnsupportedCommand, std::string(name(message_.command)));
+}
+
+TurnWork::Part TurnWork::part(std::size_t inner) const {
+  const std::uint64_t start = inner * kPieceBytes;
+  return {start, std::min(kPieceBytes, block_bytes_ - std::min(start, block_bytes_))};
+}
+
+std::byte* TurnWork::send(std::size_t rank, std::uint64_t block, const Part& part) const {
+  return reinterpret_cast<std::byte*>(submissions_[rank]->message.send) + block * stride_bytes_ +
+         turn_ * block_bytes_ + part.start;
+}
+
+std::byte* TurnWork::recv(std::size_t rank, std::uint64_t block, const Part& part) const {
+  return reinterpret_cast<std::byte*>(submissions_[rank]->message.recv) + block * stride_bytes_ +
+         turn_ * block_bytes_ + part.start;
+}
+
+void TurnWork::copy(std::byte* target, const std::byte* source, std::uint64_t bytes) const {
+  if (target != source && bytes != 0) std::memcpy(target, source, bytes);
+}
+
+Status TurnWork::all_reduce(const Part& part) const {
+  std::array<const void*, kRanksMax> sources{};
+  const std::size_t ranks = submissions_.size();
+  for (std::size_t rank = 0; rank < ranks; ++rank) sources[rank] = send(rank, 0, part);
+  std::byte* const first = recv(0, 0, part);
+  COMMRIG_TRY(dtype::reduce(*message_.op, message_.dtype, std::span(sources).first(ranks), first,
+                            part.bytes / element_bytes_));
+  for (std::size_t rank = 1; rank < ranks; ++rank) copy(recv(rank, 0, part), first, part.bytes);
+  return ok();
+}
+
+Status TurnWork::reduce_scatter(std::size_t rank, const Part& part) const {
+  std::array<const void*, kRanksMax> sources{};
+  const std::size_t ranks = submissions_.size();
+  for (std::size_t source = 0; source < ranks; ++source) {
+    sources[source] = send(source, rank, part);
+  }
+  return dtype::reduce(*message_.op, message_.dtype, std::span(sources).first(ranks),
+                       recv(rank, 0, part), part.bytes / element_bytes_);
+}
+
+void TurnWork::all_gather(std::size_t source, const Part& part) const {
+  const std::byte* const piece = send(source, 0, part);
+  for (std::size_t rank = 0; rank < submissions_.size(); ++rank) {
+    copy(recv(rank, source, part), piece, part.bytes);
+  }
+}
+
+void TurnWork::all_to_all(std::size_t source, const Part& part) const {
+  for (std::size_t rank = 0; rank < submissions_.size(); ++rank) {
+    copy(recv(rank, source, part), send(source, rank, part), part.bytes);
+  }
+}
+
+void TurnWork::all_to_all_v(std::size_t source, std::size_t rank) const {
+  const Submission& from = *submissions_[source];
+  const Submission& to = *submissions_[rank];
+  const std::uint64_t count = from.table->send_counts[rank];
+  const std::uint64_t first = from.table->send_offsets[rank] + turn_ * count;
+  const std::uint64_t target = to.table->recv_offsets[source] + turn_ * count;
+  copy(reinterpret_cast<std::byte*>(to.message.recv) + target * element_bytes_,
+       reinterpret_cast<const std::byte*>(from.message.send) + first * element_bytes_,
+       count * element_bytes_);
 }
 
 }  // namespace commrig::mc2

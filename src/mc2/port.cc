@@ -10,10 +10,12 @@
 
 namespace commrig::mc2 {
 
-Port::Port(Workspace workspace, const device::Memory& memory, int rank, std::uint32_t ranks)
+Port::Port(Workspace workspace, const device::Memory& memory, int rank, std::uint32_t ranks,
+           Readiness& readiness)
     : workspace_(std::move(workspace)),
       layout_(workspace_.layout()),
       memory_(memory),
+      readiness_(readiness),
       rank_(rank),
       ranks_(ranks),
       slots_(layout_.slots),
@@ -193,12 +195,23 @@ bool Port::set_committed(std::uint32_t slot, std::uint64_t count) {
       return fail(std::move(*wrong));
     }
   }
-  state.committed = count;
+  set_progress(slot, count, state.done);
   return true;
 }
 
+// The only place where these two change.
+void Port::set_progress(std::uint32_t slot, std::uint64_t committed, std::uint64_t done) {
+  Slot& state = slots_[slot];
+  const bool was_ready = state.committed > state.done;
+  state.committed = committed;
+  state.done = done;
+  const bool ready = committed > done;
+  if (ready && !was_ready) readiness_.add(slot);
+  if (was_ready && !ready) readiness_.remove(slot);
+}
+
 void Port::finish(std::uint32_t slot, std::uint64_t turns) {
-  slots_[slot].done = turns;
+  set_progress(slot, slots_[slot].committed, turns);
   const Status told = workspace_.set_finished_count(slot, turns);
   if (!told.has_value()) {
     fail({.code = told.error().code, .rank = rank_, .detail = told.error().message});
@@ -224,7 +237,10 @@ Status Port::answer_finalize(std::uint32_t slot) {
     for (std::uint32_t used = 0; used < slot; ++used)
       COMMRIG_TRY(workspace_.set_commit_count(used, 0));
   }
-  for (Slot& state : slots_) state = Slot{};
+  for (std::uint32_t each = 0; each < slots_.size(); ++each) {
+    set_progress(each, 0, 0);
+    slots_[each].submission.reset();
+  }
   position_ = 0;
   messages_in_epoch_ = 0;
   ++epoch_;

@@ -13,8 +13,30 @@
 
 namespace commrig::mc2 {
 
+// Counts the ranks that have committed more turns of a slot than were done. Used by one thread at a
+// time, like the ports.
+class Readiness {
+ public:
+  Readiness(std::uint32_t slots, std::uint32_t ranks) : ranks_(ranks), ready_(slots) {}
+
+  void add(std::uint32_t slot) {
+    if (++ready_[slot] == ranks_) due_.push_back(slot);
+  }
+  void remove(std::uint32_t slot) { --ready_[slot]; }
+  // Appends the slots for which all ranks have become ready, each once.
+  void take_due(std::vector<std::uint32_t>& due) {
+    due.insert(due.end(), due_.begin(), due_.end());
+    due_.clear();
+  }
+
+ private:
+  std::uint32_t ranks_;
+  std::vector<std::uint32_t> ready_;  // ranks, by slot
+  std::vector<std::uint32_t> due_;
+};
+
 // The server's view of one rank's workspace: what the rank has submitted and committed, as far as
-// the server has taken it. Used by the server's thread only.
+// the server has taken it. Used by one thread at a time.
 class Port {
  public:
   struct Slot {
@@ -23,7 +45,8 @@ class Port {
     std::uint64_t done = 0;
   };
 
-  Port(Workspace workspace, const device::Memory& memory, int rank, std::uint32_t ranks);
+  Port(Workspace workspace, const device::Memory& memory, int rank, std::uint32_t ranks,
+       Readiness& readiness);
 
   // Takes whatever is new in the workspace; true when something was. Answers a finalize message
   // that it finds. The first thing that is wrong ends up in finding().
@@ -59,11 +82,13 @@ class Port {
   bool accept(std::uint32_t slot, Submission submission);
   bool set_committed(std::uint32_t slot, std::uint64_t count);
   Status answer_finalize(std::uint32_t slot);
+  void set_progress(std::uint32_t slot, std::uint64_t committed, std::uint64_t done);
   bool fail(Finding finding);
 
   Workspace workspace_;
   const Layout& layout_;
   const device::Memory& memory_;
+  Readiness& readiness_;
   int rank_;
   std::uint32_t ranks_;
   std::vector<Slot> slots_;
