@@ -116,7 +116,7 @@ TEST(Operator, SameSeedAndTilesGiveTheSameBitsInEveryLayout) {
   EXPECT_EQ(first->worst.error, second->worst.error);
 }
 
-// Enough work in each tile that a turn of the server, and its waking up, are short against it.
+// Enough work in each tile that a turn is short against it.
 RunOptions heavy() {
 #if defined(COMMRIG_SANITIZED)
   return {.ranks = 2, .shape = {64, 1024, 256}, .dtype = Dtype::kFp32, .tile_rows = 8};
@@ -125,17 +125,11 @@ RunOptions heavy() {
 #endif
 }
 
-// A busy machine may leave the server without a core for as long as a product takes, so that a
-// single run proves nothing when it fails. One that succeeds does: see the next test.
+// The rank that commits a turn last performs it, before it goes on to its next product.
 TEST(Operator, TurnsStartBeforeTheProductOfTheNextTileHasEnded) {
-  constexpr int kRunsMax = 8;
-  std::vector<double> overlaps;
-  do {
-    const Result<RunReport> report = run_all_gather_matmul(heavy());
-    ASSERT_TRUE(report.has_value()) << to_string(report.error());
-    overlaps.push_back(report->overlap);
-  } while (overlaps.back() < 0.8 && overlaps.size() < kRunsMax);
-  EXPECT_GE(overlaps.back(), 0.8) << testing::PrintToString(overlaps);
+  const Result<RunReport> report = run_all_gather_matmul(heavy());
+  ASSERT_TRUE(report.has_value()) << to_string(report.error());
+  EXPECT_GE(report->overlap, 0.8);
 }
 
 // No turn can begin before the last product of every rank has ended, on whatever machine.
@@ -212,7 +206,7 @@ TEST(Operator, BadOptionsAreErrorsThatNameThem) {
     return run_all_gather_matmul(options).error().code;
   };
   EXPECT_EQ(code({.ranks = 0}), Code::kRankCount);
-  EXPECT_EQ(code({.ranks = 33}), Code::kRankCount);
+  EXPECT_EQ(code({.ranks = 257}), Code::kRankCount);
   EXPECT_EQ(code({.shape = {0, 1, 1}}), Code::kBadArgument);
   EXPECT_EQ(code({.shape = {1, SIZE_MAX, 1}}), Code::kBadArgument);
   EXPECT_EQ(code({.shape = {1U << 20U, 1U << 20U, 1}}), Code::kBadArgument);

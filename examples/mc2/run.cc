@@ -53,9 +53,9 @@ Status check_options(const RunOptions& options) {
     return Error::make(Code::kBadArgument,
                        fmt::format("shape {}x{}x{}; each side is 1 to {}", m, k, n, kSideMax));
   }
-  if (options.ranks < 1 || options.ranks > static_cast<int>(mc2::kContextRanks)) {
+  if (options.ranks < 1 || options.ranks > static_cast<int>(mc2::kRanksMax)) {
     return Error::make(Code::kRankCount, fmt::format("{} ranks asked for, 1 to {} are possible",
-                                                     options.ranks, mc2::kContextRanks));
+                                                     options.ranks, mc2::kRanksMax));
   }
   // On each rank inputs, output and the wide forms of them; the inputs again where they are made;
   // and the reference: inputs and two matrices in fp64.

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from pathlib import Path
 
 PROGRAM = sys.argv.pop(1)
 
@@ -46,8 +47,8 @@ class RunTest(unittest.TestCase):
             (["--shape", "99999999999999999999x1x1"], "M is too large"),
             (["--shape", "99999999999x1x1"], "each side is 1 to"),
             (["--shape", "1000000x1000000x1"], "MiB"),
-            (["-n", "0"], '--ranks is "0"; expected a number from 1 to 32'),
-            (["-n", "33"], '--ranks is "33"'),
+            (["-n", "0"], '--ranks is "0"; expected a number from 1 to 256'),
+            (["-n", "257"], '--ranks is "257"'),
             (["-n", "-3"], '--ranks is "-3"'),
             (["-n", "four"], '--ranks is "four"'),
             (["-n", "4x"], '--ranks is "4x"'),
@@ -112,6 +113,11 @@ class OtherCommandsTest(unittest.TestCase):
             done = run("explain", each)
             self.assertEqual(done.returncode, 0)
             self.assertIn("What to do", done.stdout)
+
+    def test_explain_page_is_the_page_in_the_documents(self):
+        page = Path(__file__).resolve().parents[2] / "docs" / "errors.md"
+        self.assertEqual(run("explain", "--page").stdout, page.read_text(encoding="utf-8"),
+                         "write it anew: commrig explain --page > docs/errors.md")
 
     def test_explain_of_an_unknown_id_lists_close_ones(self):
         for typed, close in (("CR-MC299", "CR-MC209"), ("cr-run04", "CR-RUN04"),

@@ -80,6 +80,38 @@ int explain(const std::string& id) {
   return kExitOk;
 }
 
+// The text in lines of at most 100 columns.
+std::string wrapped(std::string_view text) {
+  constexpr std::size_t kColumns = 100;
+  std::string out;
+  std::size_t column = 0;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find(' ', start), text.size());
+    const std::string_view word = text.substr(start, end - start);
+    const bool fits = column + 1 + word.size() <= kColumns;
+    if (column != 0) out += fits ? ' ' : '\n';
+    column = column != 0 && fits ? column + 1 + word.size() : word.size();
+    out += word;
+    start = end + 1;
+  }
+  return out;
+}
+
+// docs/errors.md.
+int print_page() {
+  std::printf("# Error ids\n\n%s\n",
+              wrapped("What `commrig explain ID` prints, as one page: the output of `commrig "
+                      "explain --page`. An id is never renumbered and never used again.")
+                  .c_str());
+  for (const CodeInfo& row : all_codes()) {
+    std::printf(
+        "%s", fmt::format("\n## {}: {}\n\n{}\n\n{}\n", row.id, row.title, wrapped(row.explanation),
+                          wrapped(fmt::format("What to do: {}.", row.advice)))
+                  .c_str());
+  }
+  return kExitOk;
+}
+
 }  // namespace
 
 void add_explain_command(CLI::App& app, int& exit_code) {
@@ -87,8 +119,15 @@ void add_explain_command(CLI::App& app, int& exit_code) {
       app.add_subcommand("explain", "What an error id means, or the list of all");
   const auto id = std::make_shared<std::string>();  // shared with the callback below
   const CLI::Option* const option = command->add_option("id", *id, "for example CR-MC210");
-  command->callback(
-      [id, option, &exit_code] { exit_code = option->count() == 0 ? list_all() : explain(*id); });
+  const auto page = std::make_shared<bool>(false);  // shared likewise
+  command->add_flag("--page", *page, "Print everything about all ids, as a page in Markdown");
+  command->callback([id, option, page, &exit_code] {
+    if (*page) {
+      exit_code = print_page();
+    } else {
+      exit_code = option->count() == 0 ? list_all() : explain(*id);
+    }
+  });
 }
 
 }  // namespace commrig::cli

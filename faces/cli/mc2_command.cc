@@ -65,7 +65,7 @@ Result<RunOptions> understand(const RunArguments& arguments) {
   RunOptions options;
   if (arguments.op != kOperator) return bad_option("--op", arguments.op, kOperator);
   COMMRIG_ASSIGN(const std::uint64_t ranks,
-                 parse_number("--ranks", arguments.ranks, 1, mc2::kContextRanks));
+                 parse_number("--ranks", arguments.ranks, 1, mc2::kRanksMax));
   options.ranks = static_cast<int>(ranks);
   COMMRIG_ASSIGN(options.shape, parse_shape(arguments.shape));
   COMMRIG_ASSIGN(options.dtype, parse_type(arguments.dtype));
@@ -184,7 +184,7 @@ void add_mc2_command(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<RunArguments>();  // shared with the callback below
   CLI::App* const run = mc2->add_subcommand("run", "Run an operator and check every element");
   run->add_option("--op", arguments->op, "Operator: all-gather-matmul")->capture_default_str();
-  run->add_option("-n,--ranks", arguments->ranks, "Number of ranks, 1 to 32")
+  run->add_option("-n,--ranks", arguments->ranks, "Number of ranks, 1 to 256")
       ->capture_default_str();
   run->add_option("--shape", arguments->shape, "MxKxN: x1 is MxK on each rank, x2 is KxN")
       ->capture_default_str();

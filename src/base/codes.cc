@@ -45,6 +45,10 @@ constexpr std::array kCodes{
     CodeInfo{kBadDevice, Kind::kInvalidArgument, "CR-MEM09", "no such device",
              "Use a device number below the number of devices",
              "Devices are numbered from 0; their number is set when the machine is made."},
+    CodeInfo{kUnknownKey, Kind::kInvalidArgument, "CR-MEM10", "no memory is open under this key",
+             "Use the key that stands in the record of the rank whose window is meant",
+             "A device reaches memory of another by an address and the key under which its owner "
+             "opened it; the key ends with the window."},
     CodeInfo{kUnknownDtype, Kind::kInvalidArgument, "CR-DTY01", "unknown element type",
              "Use one of the listed element types",
              "Names: int8 int16 int32 int64 uint8 uint16 uint32 uint64 fp16 bf16 fp32 fp64 "
@@ -122,8 +126,9 @@ constexpr std::array kCodes{
              "Write version 0, 1, 2 or 3",
              "The version byte says which form the second half of a message has."},
     CodeInfo{kRankCount, Kind::kInvalidArgument, "CR-MC219", "number of ranks is out of range",
-             "Use 1 to 32 ranks",
-             "The context of this generation has window addresses for 32 ranks."},
+             "Use 1 to 256 ranks",
+             "The context of this generation has window addresses for 32 ranks; with more, and its "
+             "multi flag set, it points to one record a rank. The protocol's tables end at 256."},
     CodeInfo{kBadContext, Kind::kInvalidArgument, "CR-MC220", "context is not usable",
              "Pass the context that the group made for this rank",
              "A field of the context (workspace address or size, rank, number of ranks) does not "

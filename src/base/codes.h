@@ -22,6 +22,7 @@ enum class Code : std::uint16_t {
   kNotAllocationStart,
   kZeroSize,
   kBadDevice,
+  kUnknownKey,
   // DTY: element types and reductions
   kUnknownDtype,
   kNoArithmetic,

@@ -193,7 +193,10 @@ bool ThreadExecutor::spin(const WaitSpec& spec) const {
 }
 
 bool ThreadExecutor::yield(const WaitSpec& spec) const {
-  for (int i = 0; i < kYields; ++i) {
+  // With many ranks on each core a yield comes back only after all of them have had their turn.
+  const int running = std::max(1, running_.load(std::memory_order_relaxed));
+  const int yields = std::max(2, kYields * static_cast<int>(cores_) / running);
+  for (int i = 0; i < std::min(yields, kYields); ++i) {
     if (computing_.load(std::memory_order_relaxed) > 0) return false;
     if (aborted(spec) || (spec.deadline != kForever && now() >= spec.deadline)) return false;
     sched_yield();

@@ -48,7 +48,7 @@ class WaitPost {
  public:
   struct View {
     WordCondition condition;
-    const char* what = "";  // static text
+    const char* what = "";   // static text
     std::uint64_t turn = 0;  // differs for each posted wait, so that two looks can be compared
   };
 

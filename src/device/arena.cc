@@ -18,7 +18,6 @@ namespace {
 
 // Segments are sparse, so a large one costs address space only.
 constexpr std::size_t kSegmentBytes = std::size_t{1} << 30U;
-constexpr std::size_t kPage = 4096;
 
 std::size_t round_up(std::size_t value, std::size_t step) {
   return (value + step - 1) / step * step;
@@ -32,6 +31,23 @@ std::byte* align_up(std::byte* address, std::size_t alignment) {
 Error system_error(const char* call, std::size_t bytes) {
   const std::string text = std::error_code(errno, std::generic_category()).message();
   return Error::make(Code::kSystemCall, fmt::format("{} of {} bytes: {}", call, bytes, text));
+}
+
+// Maps the whole file at an address that huge pages can have.
+void* map_aligned(int descriptor, std::size_t bytes) {
+  const std::size_t reserved = bytes + Arena::kHugePage;
+  void* const space =
+      ::mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (space == MAP_FAILED) return space;
+  auto* const start = static_cast<std::byte*>(space);
+  std::byte* const base = align_up(start, Arena::kHugePage);
+  const auto before = static_cast<std::size_t>(base - start);
+  if (before != 0) ::munmap(start, before);
+  ::munmap(base + bytes, Arena::kHugePage - before);
+  void* const mapped = ::mmap(base, bytes, PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_NORESERVE | MAP_FIXED, descriptor, 0);
+  if (mapped == MAP_FAILED) ::munmap(base, bytes);
+  return mapped;
 }
 
 }  // namespace
@@ -52,8 +68,7 @@ Status Arena::add_segment(std::size_t bytes_at_least) {
     ::close(descriptor);
     return error;
   }
-  void* base =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
+  void* const base = map_aligned(descriptor, bytes);
   if (base == MAP_FAILED) {
     Error error = system_error("mmap", bytes);
     ::close(descriptor);
@@ -76,7 +91,7 @@ Result<std::byte*> Arena::take(std::size_t bytes, std::size_t alignment) {
       if (size - skipped != bytes) free_.emplace(aligned + bytes, size - skipped - bytes);
       return aligned;
     }
-    COMMRIG_TRY(add_segment(bytes + alignment));
+    COMMRIG_TRY(add_segment(round_up(bytes + alignment, kHugePage)));
   }
   check_failed("take", "a fresh segment is too small for its request");
 }
@@ -99,16 +114,15 @@ void Arena::give_back(std::byte* start, std::size_t bytes) {
   free_.emplace(start, bytes);
 }
 
-void Arena::discard(std::byte* start, std::size_t bytes) {
+bool Arena::discard(std::byte* start, std::size_t bytes) {
   const Segment* segment = segment_of(start);
   COMMRIG_CHECK(segment != nullptr, "discard outside the arena");
   const std::size_t first = round_up(static_cast<std::size_t>(start - segment->base), kPage);
   const std::size_t last =
       (static_cast<std::size_t>(start - segment->base) + bytes) / kPage * kPage;
-  if (first >= last) return;
-  // A failure only means that the pages stay; nobody's data depend on it.
-  (void)::fallocate(segment->descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                    static_cast<off_t>(first), static_cast<off_t>(last - first));
+  if (first >= last) return true;
+  return ::fallocate(segment->descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                     static_cast<off_t>(first), static_cast<off_t>(last - first)) == 0;
 }
 
 const Arena::Segment* Arena::segment_of(const std::byte* address) const {

@@ -17,12 +17,15 @@ namespace commrig::device {
 // thread-safe; Memory guards it.
 class Arena {
  public:
+  static constexpr std::size_t kPage = 4096;
+  static constexpr std::size_t kHugePage = std::size_t{2} << 20U;
+
   Arena() = default;
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // A range of `bytes`, aligned to `alignment` (a power of two, at most the page size); its
+  // A range of `bytes`, aligned to `alignment` (a power of two, at most kHugePage); its
   // contents are whatever was there before. Fails with kSystemCall when no segment can be made.
   Result<std::byte*> take(std::size_t bytes, std::size_t alignment);
 
@@ -30,7 +33,8 @@ class Arena {
   void give_back(std::byte* start, std::size_t bytes);
 
   // Gives the whole pages inside the range back to the system; they read as zeros afterwards.
-  void discard(std::byte* start, std::size_t bytes);
+  // False when the system refuses; the pages are then as they were.
+  bool discard(std::byte* start, std::size_t bytes);
 
   // Whether the address lies in a segment of the arena.
   bool owns(const std::byte* address) const;

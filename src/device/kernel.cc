@@ -128,6 +128,11 @@ Result<Window> KernelContext::window(std::uint64_t address, std::size_t bytes,
   return window(reinterpret_cast<const void*>(address), bytes, alignment);
 }
 
+Result<Window> KernelContext::remote_window(std::uint32_t key, std::uint64_t address,
+                                            std::size_t bytes, std::size_t alignment) const {
+  return machine_.remote_keys().resolve(key, address, bytes, alignment);
+}
+
 const Doorbell* KernelContext::doorbell(std::uint64_t address) const {
   return machine_.find_doorbell(reinterpret_cast<const void*>(address));
 }

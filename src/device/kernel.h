@@ -60,6 +60,10 @@ class KernelContext final : public Accessor {
   Result<Window> window(const void* address, std::size_t bytes, std::size_t alignment = 1) const;
   Result<Window> window(std::uint64_t address, std::size_t bytes, std::size_t alignment = 1) const;
 
+  // The window of `bytes` at an address of another device, by its key; as RemoteKeys::resolve.
+  Result<Window> remote_window(std::uint32_t key, std::uint64_t address, std::size_t bytes,
+                               std::size_t alignment = 1) const;
+
   // The doorbell whose word has this device address; null for none.
   const Doorbell* doorbell(std::uint64_t address) const;
 

@@ -12,6 +12,7 @@
 #include "base/events.h"
 #include "base/executor.h"
 #include "device/memory.h"
+#include "device/remote.h"
 #include "device/stream.h"
 
 namespace commrig::device {
@@ -30,6 +31,7 @@ class Machine {
   Machine& operator=(const Machine&) = delete;
 
   Memory& memory() { return memory_; }
+  RemoteKeys& remote_keys() { return remote_keys_; }
   Executor& executor() { return executor_; }
   EventStream& events() { return events_; }
   int devices() const { return memory_.devices(); }
@@ -82,6 +84,7 @@ class Machine {
   Executor& executor_;
   EventStream& events_;
   Memory memory_;
+  RemoteKeys remote_keys_;
   AbortFlag abort_;
   // Counts everything that may let a work go on; drivers wait on it.
   std::atomic<std::uint64_t> epoch_{0};
@@ -90,7 +93,7 @@ class Machine {
   std::atomic<bool> closing_{false};
   std::atomic<int> runners_{0};
   std::atomic<int> next_stream_{0};
-  Guarded<std::vector<std::shared_ptr<Entry>>> streams_;  // shared, see Entry
+  Guarded<std::vector<std::shared_ptr<Entry>>> streams_;       // shared, see Entry
   Guarded<std::map<const void*, const Doorbell*>> doorbells_;  // by the word's address
 };
 

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The commrig authors
 #include "device/memory.h"
 
+#include <sys/mman.h>
+
 #include <cstring>
 #include <filesystem>
 #include <iterator>
@@ -12,15 +14,19 @@ namespace commrig::device {
 namespace {
 
 constexpr std::size_t kAlignment = 512;
-constexpr std::size_t kPage = 4096;
 constexpr std::size_t kPageAlignedFrom = 64 * 1024;
 constexpr int kFreedByte = 0xDF;  // what a late read of freed memory sees
+
+// Advice of newer Linux kernels (5.14 and 6.1), which older headers do not name.
+constexpr int kPopulateWrite = 23;
+constexpr int kCollapse = 25;
 
 // Space between neighbours, so that an overrun by an element does not hit another buffer.
 constexpr std::size_t kGap = 512;
 
 std::size_t alignment_for(std::size_t bytes) {
-  return bytes >= kPageAlignedFrom ? kPage : kAlignment;
+  if (bytes >= Arena::kHugePage) return Arena::kHugePage;
+  return bytes >= kPageAlignedFrom ? Arena::kPage : kAlignment;
 }
 
 // What an allocation takes from the arena.
@@ -99,28 +105,64 @@ Result<void*> Memory::allocate(int device, std::size_t bytes, std::source_locati
   return static_cast<void*>(base);
 }
 
-Status Memory::release(void* pointer) {
-  auto* const address = static_cast<std::byte*>(pointer);
-  const auto locked = state_.lock();
-  State& state = **locked;
-  const AllocationPtr allocation = find(state, address);
+// The live allocation that starts at `pointer`.
+Result<Memory::AllocationPtr> Memory::find_start(const State& state, const void* pointer,
+                                                 const char* purpose) {
+  auto* const address = static_cast<const std::byte*>(pointer);
+  AllocationPtr allocation = find(state, address);
   if (allocation == nullptr) {
-    return Error::make(Code::kUnknownPointer, text_of(pointer) + " was passed to free");
+    return Error::make(Code::kUnknownPointer,
+                       fmt::format("{} was passed to {}", text_of(pointer), purpose));
   }
   if (allocation->base != address) {
     return Error::make(Code::kNotAllocationStart,
                        fmt::format("{} is {} bytes into {}", text_of(pointer),
                                    address - allocation->base, describe(*allocation)));
   }
-  if (!allocation->live.exchange(false)) {
+  if (!allocation->live) {
     return Error::make(Code::kFreedTwice,
                        fmt::format("{} is {}", text_of(pointer), describe(*allocation)));
   }
+  return allocation;
+}
+
+Status Memory::clear(void* pointer) {
+  const auto locked = state_.lock();
+  COMMRIG_ASSIGN(const AllocationPtr allocation, find_start(**locked, pointer, "clear"));
+  std::byte* const base = allocation->base;
+  const std::size_t whole = allocation->bytes / Arena::kPage * Arena::kPage;
+  const bool given_back =
+      allocation->bytes >= kPageAlignedFrom && (*locked)->arena.discard(base, whole);
+  const std::size_t done = given_back ? whole : 0;
+  std::memset(base + done, 0, allocation->bytes - done);
+  return ok();
+}
+
+void Memory::prefault(const Window& window) {
+  const auto start = reinterpret_cast<std::uintptr_t>(window.base()) / Arena::kPage * Arena::kPage;
+  const auto end = reinterpret_cast<std::uintptr_t>(window.base()) + window.bytes();
+  auto* const base = reinterpret_cast<std::byte*>(start);
+  ::madvise(base, end - start, kPopulateWrite);
+  const std::uintptr_t huge = (start + Arena::kHugePage - 1) / Arena::kHugePage * Arena::kHugePage;
+  const std::uintptr_t huge_end = end / Arena::kHugePage * Arena::kHugePage;
+  if (huge >= huge_end) return;
+  auto* const whole = reinterpret_cast<std::byte*>(huge);
+  // The first makes huge pages of the file's, the second maps them.
+  ::madvise(whole, huge_end - huge, kCollapse);
+  ::madvise(whole, huge_end - huge, kPopulateWrite);
+}
+
+Status Memory::release(void* pointer) {
+  const auto locked = state_.lock();
+  State& state = **locked;
+  COMMRIG_ASSIGN(const AllocationPtr allocation, find_start(state, pointer, "free"));
+  allocation->live = false;
   state.used[static_cast<std::size_t>(allocation->device)] -= allocation->bytes;
   if (allocation->bytes < kPageAlignedFrom) {
     std::memset(allocation->base, kFreedByte, allocation->bytes);
   } else {
-    state.arena.discard(allocation->base, allocation->bytes);
+    // When the system refuses, the pages stay; nobody's data depend on it.
+    (void)state.arena.discard(allocation->base, allocation->bytes);
   }
   state.quarantine.push_back(allocation);
   state.quarantined_bytes += allocation->bytes;

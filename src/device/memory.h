@@ -46,6 +46,11 @@ class Window {
     return allocation_ != nullptr && allocation_->live.load(std::memory_order_relaxed);
   }
 
+  // The `count` bytes at `offset`, which must lie inside.
+  Window part(std::size_t offset, std::size_t count) const {
+    return Window(allocation_, base_ + offset, count);
+  }
+
   // Whether `count` bytes at `offset` lie inside, aligned to `alignment`, and the memory is live.
   bool permits(std::size_t offset, std::size_t count, std::size_t alignment) const {
     return offset <= bytes_ && count <= bytes_ - offset &&
@@ -78,7 +83,9 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  // `bytes` of memory on `device`, aligned to 512 bytes (4096 from 64 KiB up). Fails with
+  // `bytes` of memory on `device`, aligned to 512 bytes (4096 from 64 KiB up, 2 MiB
+  // from there up). Takes pages only when they are touched, so a large one that is used in part
+  // costs that part. Fails with
   // kBadDevice, kZeroSize, kOutOfMemory or kSystemCall. The contents are undefined.
   Result<void*> allocate(int device, std::size_t bytes,
                          std::source_location where = std::source_location::current());
@@ -86,6 +93,14 @@ class Memory {
   // Ends the allocation that starts at `pointer`. Its pages go back to the system at once, its
   // addresses stay in quarantine. Fails with kUnknownPointer, kNotAllocationStart or kFreedTwice.
   Status release(void* pointer);
+
+  // Makes every byte of the allocation that starts at `pointer` zero, by giving its pages back
+  // where it has whole ones. Fails as release does. Not while others use it.
+  Status clear(void* pointer);
+
+  // Takes all pages of the window now, as huge ones where the kernel allows it, so that no later
+  // access waits for one. What the system can't do is left to the first touch.
+  static void prefault(const Window& window);
 
   // The window of `bytes` at `pointer`, which must lie inside one live allocation and be aligned to
   // `alignment` bytes. Fails with kUnknownPointer, kFreedPointer, kOutOfRange, kMisaligned or, for
@@ -108,6 +123,8 @@ class Memory {
     std::vector<std::size_t> used;  // live bytes per device
     std::uint64_t allocations = 0;
   };
+  static Result<AllocationPtr> find_start(const State& state, const void* pointer,
+                                          const char* purpose);
   static AllocationPtr find(const State& state, const std::byte* address);
   static void evict_oldest(State& state);
 

@@ -143,5 +143,47 @@ TEST(Memory, RandomAllocationsNeverOverlapAndKeepTheirContents) {
   }
 }
 
+// 47 GiB of windows cost address space only. A machine has less than that.
+TEST(Memory, ManyLargeWindowsTakeNoPagesUntilTheyAreTouched) {
+  constexpr std::size_t kWindow = std::size_t{184} << 20U;
+  Memory memory({.devices = 256});
+  std::vector<void*> windows;
+  for (int device = 0; device < 256; ++device) {
+    windows.push_back(*memory.allocate(device, kWindow));
+    ASSERT_TRUE(memory.clear(windows.back()));
+  }
+  for (void* const window : windows) {
+    auto* const bytes = static_cast<unsigned char*>(window);
+    bytes[kWindow - 1] = 1;
+    EXPECT_EQ(bytes[0], 0);
+  }
+  for (void* const window : windows) ASSERT_TRUE(memory.release(window));
+}
+
+TEST(Memory, ClearedMemoryReadsAsZeros) {
+  Memory memory({});
+  for (const std::size_t bytes : {1U, 100U, 4096U, 65536U, 65537U, 3U << 20U, (3U << 20U) + 5}) {
+    auto* const start = static_cast<unsigned char*>(*memory.allocate(0, bytes));
+    std::fill_n(start, bytes, 0xAB);
+    ASSERT_TRUE(memory.clear(start));
+    EXPECT_EQ(std::count(start, start + bytes, 0), static_cast<std::ptrdiff_t>(bytes));
+  }
+  int foreign = 0;
+  EXPECT_EQ(memory.clear(&foreign).error().code, Code::kUnknownPointer);
+}
+
+TEST(Memory, PrefaultingKeepsWhatIsThere) {
+  Memory memory({});
+  const std::size_t bytes = (5U << 20U) + 123;
+  auto* const start = static_cast<unsigned char*>(*memory.allocate(0, bytes));
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(start) % Arena::kHugePage, 0U);
+  start[0] = 1;
+  start[bytes - 1] = 2;
+  Memory::prefault(*memory.resolve(start, bytes));
+  EXPECT_EQ(start[0], 1);
+  EXPECT_EQ(start[bytes - 1], 2);
+  EXPECT_EQ(start[bytes / 2], 0);
+}
+
 }  // namespace
 }  // namespace commrig::device

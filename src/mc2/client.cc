@@ -32,7 +32,33 @@ Status Client::init(const void* context) {
     COMMRIG_ASSIGN(bell_, kernel_.window(context_.doorbell, sizeof(std::uint64_t), 8));
     doorbell_ = kernel_.doorbell(context_.doorbell);
   }
+  COMMRIG_TRY(read_windows());
   state_ = State::kReady;
+  return ok();
+}
+
+// From the context's own arrays or, with the multi flag, from the records that it points to.
+Status Client::read_windows() {
+  windows_.resize(ranks());
+  if (context_.multi_flag == 0) {
+    for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
+      const RemoteWindow in{context_.window_bytes, context_.windows_in[rank], 0};
+      const RemoteWindow out{context_.window_bytes, context_.windows_out[rank], 0};
+      windows_[rank] = {.remote_in = in, .remote_out = out};
+    }
+    return ok();
+  }
+  const std::size_t bytes = std::size_t{ranks()} * kWindowRecordBytes;
+  COMMRIG_ASSIGN(const device::Window records, kernel_.window(context_.data, bytes));
+  std::vector<std::byte> copy(bytes);
+  COMMRIG_TRY(kernel_.get(records, 0, copy.data(), copy.size()));
+  for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
+    const auto record = std::span(copy).subspan(std::size_t{rank} * kWindowRecordBytes);
+    windows_[rank] = read_record(record.first<kWindowRecordBytes>());
+    if (rank != this->rank()) continue;
+    windows_[rank].remote_in = windows_[rank].local_in;
+    windows_[rank].remote_out = windows_[rank].local_out;
+  }
   return ok();
 }
 

@@ -16,6 +16,7 @@
 #include "mc2/layout.h"
 #include "mc2/message.h"
 #include "mc2/side_message.h"
+#include "mc2/window_record.h"
 #include "mc2/workspace.h"
 
 namespace commrig::mc2 {
@@ -76,8 +77,12 @@ class Client {
   std::uint32_t rank() const { return context_.rank; }
   std::uint32_t ranks() const { return context_.ranks; }
   // Device addresses of a rank's windows (rank < ranks()), each window_bytes() long.
-  std::uint64_t window_in(std::uint32_t rank) const { return context_.windows_in.at(rank); }
-  std::uint64_t window_out(std::uint32_t rank) const { return context_.windows_out.at(rank); }
+  std::uint64_t window_in(std::uint32_t rank) const { return windows_.at(rank).remote_in.address; }
+  std::uint64_t window_out(std::uint32_t rank) const {
+    return windows_.at(rank).remote_out.address;
+  }
+  // The same with size and key; the keys are 0 where the context has no records.
+  const WindowRecord& windows(std::uint32_t rank) const { return windows_.at(rank); }
   std::uint64_t window_bytes() const { return context_.window_bytes; }
 
  private:
@@ -96,14 +101,16 @@ class Client {
   Result<Prepared*> find(Handle handle);
   Status publish_commit(std::uint32_t slot, std::uint64_t total);
   Status await_finished(std::uint32_t slot, Compare compare, std::uint64_t value, const char* what);
+  Status read_windows();
   Status ring();
 
   device::KernelContext& kernel_;
   const Layout& layout_;
   State state_ = State::kNew;
   ContextView context_;
+  std::vector<WindowRecord> windows_;  // one a rank
   std::optional<Workspace> workspace_;
-  device::Window bell_;                          // empty: the context names none
+  device::Window bell_;                         // empty: the context names none
   const device::Doorbell* doorbell_ = nullptr;  // null: the bell has no engine of ours
   std::vector<Prepared> prepared_;
   std::uint32_t next_slot_ = 0;

@@ -49,11 +49,13 @@ Error bad(const Field& field, const std::string& what) {
 }
 
 // What must hold for any context, built or read.
-Status check_ranks(std::uint32_t rank, std::uint32_t ranks) {
-  if (ranks < 1 || ranks > kContextRanks) {
-    return Error::make(Code::kRankCount,
-                       fmt::format("{} (at {:#x} of the context) is {}, expected 1 to {}",
-                                   kRanks.name, kRanks.offset, ranks, kContextRanks));
+Status check_ranks(std::uint32_t rank, std::uint32_t ranks, std::uint64_t multi_flag) {
+  const std::uint32_t most = multi_flag != 0 ? kRanksMax : kContextRanks;
+  if (ranks < 1 || ranks > most) {
+    return Error::make(
+        Code::kRankCount,
+        fmt::format("{} (at {:#x} of the context) is {}, expected 1 to {} with {} {}", kRanks.name,
+                    kRanks.offset, ranks, most, kMultiFlag.name, multi_flag));
   }
   if (rank >= ranks) return bad(kRank, fmt::format("is {} of {} ranks", rank, ranks));
   return ok();
@@ -99,7 +101,7 @@ std::uint64_t align_workspace(std::uint64_t address) {
 }
 
 Status build_context(const ContextSpec& spec, std::span<std::byte> out) {
-  COMMRIG_TRY(check_ranks(spec.rank, spec.ranks));
+  COMMRIG_TRY(check_ranks(spec.rank, spec.ranks, spec.multi_flag));
   if (spec.workspace_bytes < kWorkspaceBytesMin) {
     return Error::make(Code::kWorkspaceTooSmall,
                        fmt::format("workspace of {} bytes for rank {}, expected at least {}",
@@ -127,8 +129,9 @@ Status build_context(const ContextSpec& spec, std::span<std::byte> out) {
   store(bytes, kRank, spec.rank);
   store(bytes, kRanks, spec.ranks);
   store(bytes, kWindowSize, spec.window_bytes);
-  store_windows(bytes, kWindowsIn, spec.windows_in);
-  store_windows(bytes, kWindowsOut, spec.windows_out);
+  const std::size_t direct = std::min(spec.ranks, kContextRanks);
+  store_windows(bytes, kWindowsIn, spec.windows_in.first(direct));
+  store_windows(bytes, kWindowsOut, spec.windows_out.first(direct));
   store(bytes, kMultiFlag, spec.multi_flag);
   store(bytes, kData, spec.data);
   store(bytes, kDataSize, spec.data_bytes);
@@ -151,12 +154,12 @@ Result<ContextView> read_context(std::span<const std::byte> bytes, const Layout&
   ContextView view;
   view.rank = static_cast<std::uint32_t>(load(bytes, kRank));
   view.ranks = static_cast<std::uint32_t>(load(bytes, kRanks));
-  COMMRIG_TRY(check_ranks(view.rank, view.ranks));
+  COMMRIG_TRY(check_ranks(view.rank, view.ranks, load(bytes, kMultiFlag)));
   view.workspace = load(bytes, kWorkspace);
   view.workspace_bytes = load(bytes, kWorkspaceSize);
   COMMRIG_ASSIGN(view.base, check_workspace(view.workspace, view.workspace_bytes, layout.end));
   view.window_bytes = load(bytes, kWindowSize);
-  for (std::uint32_t i = 0; i < view.ranks; ++i) {
+  for (std::uint32_t i = 0; i < std::min(view.ranks, kContextRanks); ++i) {
     view.windows_in[i] = load(bytes, kWindowsIn, i);
     view.windows_out[i] = load(bytes, kWindowsOut, i);
   }

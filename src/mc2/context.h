@@ -14,6 +14,8 @@
 // is, and where every rank's windows are. The vendor's name is HcclA2CombineOpParam.
 namespace commrig::mc2 {
 
+inline constexpr std::uint32_t kRanksMax = 256;
+// As many windows have a place in the context itself; with more ranks they stand in records.
 inline constexpr std::uint32_t kContextRanks = 32;
 inline constexpr std::uint32_t kContextBytes = 8928;
 // The older form without the fields behind `data`; the mock framework's tensor has 8912 bytes.
@@ -38,7 +40,7 @@ struct ContextSpec {
   std::uint64_t window_bytes = 0;
   std::span<const std::uint64_t> windows_in;
   std::span<const std::uint64_t> windows_out;
-  // 0: windows come from the two arrays; else from the records at `data`.
+  // 0: windows come from the two arrays; else from the records at `data`, one a rank.
   std::uint8_t multi_flag = 0;
   std::uint64_t data = 0;
   std::uint64_t data_bytes = 0;
@@ -60,6 +62,7 @@ struct ContextView {
   std::uint32_t rank = 0;
   std::uint32_t ranks = 0;
   std::uint64_t window_bytes = 0;
+  // Of the first 32 ranks; they count where the multi flag is 0.
   std::array<std::uint64_t, kContextRanks> windows_in{};
   std::array<std::uint64_t, kContextRanks> windows_out{};
   std::uint8_t multi_flag = 0;
@@ -72,9 +75,9 @@ struct ContextView {
   std::uint64_t doorbell = 0;  // 0: none
 };
 
-// Writes the first kContextBytes of `out`. Fails with kRankCount outside 1..32, kWorkspaceTooSmall
-// below 2 MiB, kBadContext for a null workspace, a rank or span that doesn't fit the number of
-// ranks, or a short `out`.
+// Writes the first kContextBytes of `out`. Fails with kRankCount outside 1..32 (1..256 with the
+// multi flag), kWorkspaceTooSmall below 2 MiB, kBadContext for a null workspace, a rank or span
+// that doesn't fit the number of ranks, or a short `out`.
 Status build_context(const ContextSpec& spec, std::span<std::byte> out);
 
 // Reads a context of any of the three lengths; fields beyond the end of `bytes` are 0. Fails as

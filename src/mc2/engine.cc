@@ -11,9 +11,9 @@ namespace commrig::mc2 {
 namespace {
 
 // A turn that moves more than this takes longer than waking the server's thread does (20 to 30 us).
-constexpr std::uint64_t kHandOverBytes = 512 * 1024;
+constexpr std::uint64_t kHandOverBytes = 1024 * 1024;
 // From here on a turn is shared between the cores that have nothing else to do.
-constexpr std::uint64_t kShareBytes = 512 * 1024;
+constexpr std::uint64_t kShareBytes = 1024 * 1024;
 
 }  // namespace
 

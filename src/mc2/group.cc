@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "mc2/window_record.h"
+
 namespace commrig::mc2 {
 namespace {
 
@@ -27,12 +29,13 @@ Group::Group(device::Machine& machine, const GroupOptions& options)
 Result<std::unique_ptr<Group>> Group::create(device::Machine& machine,
                                              const GroupOptions& options) {
   COMMRIG_CHECK(options.layout != nullptr, "a group needs a layout");
-  if (options.ranks < 1 || options.ranks > static_cast<int>(kContextRanks)) {
+  if (options.ranks < 1 || options.ranks > static_cast<int>(kRanksMax)) {
     return Error::make(Code::kRankCount, fmt::format("{} ranks asked for, 1 to {} are possible",
-                                                     options.ranks, kContextRanks));
+                                                     options.ranks, kRanksMax));
   }
   std::unique_ptr<Group> group(new Group(machine, options));  // tidy: allow(new) private
   COMMRIG_TRY(group->allocate());
+  if (group->has_records()) COMMRIG_TRY(group->write_records());
   COMMRIG_TRY(group->write_contexts());
   COMMRIG_TRY(group->start_server());
   return group;
@@ -46,6 +49,8 @@ Group::~Group() {
     COMMRIG_CHECK(released.has_value(), to_string(released.error()));
   };
   for (const Addresses& each : addresses_) {
+    if (each.key != 0) machine_.remote_keys().close(each.key);
+    release(each.records);
     release(each.context);
     release(each.window);
     release(each.workspace);
@@ -62,7 +67,7 @@ Status Group::allocate() {
     COMMRIG_ASSIGN(each.workspace, memory.allocate(device, options_.workspace_bytes));
     COMMRIG_ASSIGN(each.window, memory.allocate(device, options_.window_bytes));
     COMMRIG_ASSIGN(each.context, memory.allocate(device, kContextBytes));
-    std::memset(each.workspace, 0, options_.workspace_bytes);
+    COMMRIG_TRY(memory.clear(each.workspace));
   }
   COMMRIG_ASSIGN(bell_address_, memory.allocate(0, sizeof(std::uint64_t)));
   COMMRIG_ASSIGN(bell_,
@@ -71,20 +76,54 @@ Status Group::allocate() {
   return ok();
 }
 
+bool Group::has_records() const {
+  return options_.window_records || options_.ranks > static_cast<int>(kContextRanks);
+}
+
+// Every rank's window is in and out alike, so a rank has one key.
+Status Group::write_records() {
+  device::Memory& memory = machine_.memory();
+  std::vector<RemoteWindow> remote;
+  for (Addresses& each : addresses_) {
+    COMMRIG_ASSIGN(const device::Window window, memory.resolve(each.window, options_.window_bytes));
+    each.key = machine_.remote_keys().open(window);
+    remote.push_back({options_.window_bytes, number(each.window), each.key});
+  }
+  for (std::size_t rank = 0; rank < addresses_.size(); ++rank) {
+    std::vector<std::byte> records(addresses_.size() * kWindowRecordBytes);
+    for (std::size_t peer = 0; peer < addresses_.size(); ++peer) {
+      write_record(
+          {.remote_in = remote[peer],
+           .remote_out = remote[peer],
+           .local_in = remote[rank],
+           .local_out = remote[rank]},
+          std::span(records).subspan(peer * kWindowRecordBytes).first<kWindowRecordBytes>());
+    }
+    COMMRIG_ASSIGN(addresses_[rank].records,
+                   memory.allocate(device_of(static_cast<int>(rank)), records.size()));
+    std::memcpy(addresses_[rank].records, records.data(), records.size());
+  }
+  return ok();
+}
+
 Status Group::write_contexts() {
   std::vector<std::uint64_t> windows;
   for (const Addresses& each : addresses_) windows.push_back(number(each.window));
   for (std::size_t rank = 0; rank < addresses_.size(); ++rank) {
     std::array<std::byte, kContextBytes> bytes{};
-    COMMRIG_TRY(build_context({.workspace = number(addresses_[rank].workspace),
-                               .workspace_bytes = options_.workspace_bytes,
-                               .rank = static_cast<std::uint32_t>(rank),
-                               .ranks = static_cast<std::uint32_t>(addresses_.size()),
-                               .window_bytes = options_.window_bytes,
-                               .windows_in = windows,
-                               .windows_out = windows,
-                               .doorbell = number(bell_address_)},
-                              bytes));
+    COMMRIG_TRY(
+        build_context({.workspace = number(addresses_[rank].workspace),
+                       .workspace_bytes = options_.workspace_bytes,
+                       .rank = static_cast<std::uint32_t>(rank),
+                       .ranks = static_cast<std::uint32_t>(addresses_.size()),
+                       .window_bytes = options_.window_bytes,
+                       .windows_in = windows,
+                       .windows_out = windows,
+                       .multi_flag = static_cast<std::uint8_t>(has_records() ? 1 : 0),
+                       .data = number(addresses_[rank].records),
+                       .data_bytes = has_records() ? addresses_.size() * kWindowRecordBytes : 0,
+                       .doorbell = number(bell_address_)},
+                      bytes));
     std::memcpy(addresses_[rank].context, bytes.data(), bytes.size());
   }
   return ok();

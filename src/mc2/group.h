@@ -19,8 +19,10 @@
 namespace commrig::mc2 {
 
 struct GroupOptions {
-  const Layout* layout = nullptr;          // required, see find_layout
-  int ranks = 1;                           // rank r lives on device r modulo the machine's devices
+  const Layout* layout = nullptr;  // required, see find_layout
+  int ranks = 1;                   // rank r lives on device r modulo the machine's devices
+  // Windows as records with remote keys, as contexts of more than 32 ranks have them anyway.
+  bool window_records = false;
   std::uint64_t window_bytes = 1U << 20U;  // of each rank's window, which is in and out alike
   std::uint64_t workspace_bytes = kWorkspaceBytesMin;
   ServerOptions server{};
@@ -36,7 +38,7 @@ struct GroupOptions {
 // Thread-safe once made. Kernels must have ended when the group is destroyed.
 class Group {
  public:
-  // Fails with kRankCount outside 1..32, kWorkspaceTooSmall, or MEM errors.
+  // Fails with kRankCount outside 1..256, kWorkspaceTooSmall, or MEM errors.
   static Result<std::unique_ptr<Group>> create(device::Machine& machine,
                                                const GroupOptions& options);
   ~Group();
@@ -73,9 +75,13 @@ class Group {
     void* workspace = nullptr;
     void* window = nullptr;
     void* context = nullptr;
+    void* records = nullptr;
+    std::uint32_t key = 0;
   };
   Group(device::Machine& machine, const GroupOptions& options);
   Status allocate();
+  bool has_records() const;
+  Status write_records();
   Status write_contexts();
   Status start_server();
 

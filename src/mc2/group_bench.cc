@@ -48,6 +48,13 @@ void commit_to_finished(benchmark::State& state) {
     recvs.push_back(static_cast<float*>(
         *machine.memory().allocate(rank, bytes * static_cast<std::size_t>(ranks))));
   }
+  for (int rank = 0; rank < ranks; ++rank) {
+    const auto i = static_cast<std::size_t>(rank);
+    const std::size_t bytes = 256 * kTurns * sizeof(float);
+    device::Memory::prefault(*machine.memory().resolve(sends[i], bytes));
+    device::Memory::prefault(
+        *machine.memory().resolve(recvs[i], bytes * static_cast<std::size_t>(ranks)));
+  }
   for (auto _ : state) {
     for (int rank = 0; rank < ranks; ++rank) {
       const auto i = static_cast<std::size_t>(rank);

@@ -24,12 +24,13 @@ class GroupRig {
   using Kernel = std::function<Status(device::KernelContext&, Client&)>;
   using RawKernel = std::function<Status(device::KernelContext&)>;
 
-  GroupRig(const std::string& layout, int ranks)
-      : machine_(executor_, events_, {.devices = ranks}) {
-    Result<std::unique_ptr<Group>> made =
-        Group::create(machine_, {.layout = *find_layout(layout), .ranks = ranks});
+  GroupRig(const std::string& layout, int ranks) : GroupRig(layout, {.ranks = ranks}) {}
+  GroupRig(const std::string& layout, GroupOptions options)
+      : machine_(executor_, events_, {.devices = options.ranks}) {
+    options.layout = *find_layout(layout);
+    Result<std::unique_ptr<Group>> made = Group::create(machine_, options);
     group_ = std::move(made).value();
-    for (int rank = 0; rank < ranks; ++rank) {
+    for (int rank = 0; rank < options.ranks; ++rank) {
       streams_.push_back(std::move(machine_.create_stream(rank)).value());
     }
   }

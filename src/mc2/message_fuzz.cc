@@ -86,8 +86,13 @@ void try_context(const Layout& layout, std::span<const std::byte> input) {
   spec.workspace_bytes = view->workspace_bytes;
   spec.rank = view->rank;
   spec.ranks = view->ranks;
-  spec.windows_in = std::span(view->windows_in).first(view->ranks);
-  spec.windows_out = std::span(view->windows_out).first(view->ranks);
+  spec.multi_flag = view->multi_flag;
+  std::vector<std::uint64_t> in(view->windows_in.begin(), view->windows_in.end());
+  std::vector<std::uint64_t> out(view->windows_out.begin(), view->windows_out.end());
+  in.resize(view->ranks);
+  out.resize(view->ranks);
+  spec.windows_in = in;
+  spec.windows_out = out;
   Bytes written(kContextBytes);
   COMMRIG_CHECK(build_context(spec, written).has_value(), "not written");
   const auto again = read_context(written, layout);

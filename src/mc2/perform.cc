@@ -6,6 +6,7 @@
 
 #include "dtype/dtype.h"
 #include "dtype/reduce.h"
+#include "mc2/context.h"
 #include "mc2/operation.h"
 
 namespace commrig::mc2 {
@@ -14,7 +15,6 @@ namespace {
 // Data go through the cache in pieces: a piece of every source is read, combined, and written to
 // every target while it is there. A multiple of every element's size.
 constexpr std::uint64_t kPieceBytes = 64 * 1024;
-constexpr std::size_t kRanksMax = 256;
 
 std::uint64_t table_bytes(std::span<const Submission* const> submissions) {
   std::uint64_t elements = 0;
