@@ -24,9 +24,18 @@ struct GoldenMatrix {
   std::vector<double> magnitude;  // the sum of |a b| of each element
 };
 
-// The naive product of a[rows x inner] and b[inner x columns], row-major, in fp64.
-GoldenMatrix golden_matmul(GoldenType type, const void* a, const void* b, std::size_t rows,
-                           std::size_t inner, std::size_t columns);
+// All `count` elements of an array.
+std::vector<double> golden_values(GoldenType type, const void* elements, std::size_t count);
+
+struct GoldenShape {
+  std::size_t rows = 0;
+  std::size_t inner = 0;
+  std::size_t columns = 0;
+};
+
+// The naive product of a[rows x inner] and b[inner x columns], row-major, in fp64; b as values.
+GoldenMatrix golden_matmul(GoldenType type, const void* a, std::span<const double> b,
+                           const GoldenShape& shape);
 
 // How far an element may be off: inner x 2^-24 x sum|a b|, which bounds any order of fp32 products
 // and sums to first order (N. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd

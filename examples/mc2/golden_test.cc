@@ -32,8 +32,8 @@ TEST(Golden, ReadsKnownBitPatterns) {
 
 TEST(Golden, MultipliesSmallIntegersExactly) {
   const std::array<float, 6> a{1, 2, 3, 4, -5, 6};
-  const std::array<float, 6> b{7, 8, -9, 10, 11, 12};
-  const GoldenMatrix c = golden_matmul(GoldenType::kFp32, a.data(), b.data(), 2, 3, 2);
+  const std::array<double, 6> b{7, 8, -9, 10, 11, 12};
+  const GoldenMatrix c = golden_matmul(GoldenType::kFp32, a.data(), b, {2, 3, 2});
   EXPECT_EQ(c.value, (std::vector<double>{22, 64, 139, 54}));
   EXPECT_EQ(c.magnitude, (std::vector<double>{58, 64, 139, 154}));
 }

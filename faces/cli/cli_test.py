@@ -27,6 +27,14 @@ class RunTest(unittest.TestCase):
                      "turns        7", "seed 9"):
             self.assertIn(text, done.stdout)
 
+    def test_runs_many_ranks_on_few_devices(self):
+        done = run("mc2", "run", "--op", "matmul-reduce-scatter", "-n", "64", "--devices", "5",
+                   "--shape", "128x16x8", "--tile-rows", "1", "--dtype", "bf16", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout)
+        self.assertEqual((report["op"], report["devices"], report["turns"], report["ok"]),
+                         ("matmul-reduce-scatter", 5, 2, True))
+
     def test_json_is_one_object_and_nothing_else(self):
         done = run("mc2", "run", "-n", "3", "--shape", "9x8x7", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -62,7 +70,7 @@ class RunTest(unittest.TestCase):
             (["--seed", "18446744073709551616"], '--seed is "18446744073709551616"'),
             (["--tile-rows", "-1"], '--tile-rows is "-1"'),
             (["--shape", "20000x1x1", "--tile-rows", "1"], "20000 tiles"),
-            (["--op", "nothing"], '--op is "nothing"; expected all-gather-matmul'),
+            (["--op", "nothing"], '--op is "nothing"; expected one of all-gather-matmul, '),
             (["left over"], "left over"),
             (["--nonsense"], "nonsense"),
         ]
@@ -100,7 +108,7 @@ class DemoTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         for text in ("upstream-64", "readme-112", "fp16", "bf16", "fp32", "inside their bounds"):
             self.assertIn(text, done.stdout)
-        self.assertEqual(done.stdout.count("  ok\n"), 6)
+        self.assertEqual(done.stdout.count("  ok\n"), 12)
 
 
 class OtherCommandsTest(unittest.TestCase):

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dtype/dtype.h"
+#include "examples/mc2/operators.h"
 #include "examples/mc2/run.h"
 #include "faces/cli/commands.h"
 #include "faces/cli/options.h"
@@ -26,14 +27,14 @@ namespace {
 using operators::RunOptions;
 using operators::RunReport;
 
-constexpr const char* kOperator = "all-gather-matmul";
 constexpr auto kTypes = {dtype::Dtype::kFp16, dtype::Dtype::kBf16, dtype::Dtype::kFp32};
 
 // What stands on the command line, before it is understood. Numbers too, because the parser would
 // wrap a negative one around.
 struct RunArguments {
-  std::string op = kOperator;
+  std::string op = "all-gather-matmul";
   std::string ranks = "4";
+  std::string devices = "0";
   std::string shape = "256x512x256";
   std::string dtype = "fp16";
   std::string layout = "upstream-64";
@@ -45,6 +46,12 @@ struct RunArguments {
 std::string type_names() {
   std::vector<std::string_view> names;
   for (const dtype::Dtype type : kTypes) names.push_back(dtype::info(type).name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string operator_names() {
+  std::vector<std::string_view> names;
+  for (const operators::OperatorInfo& op : operators::all_operators()) names.emplace_back(op.name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -63,10 +70,16 @@ Result<dtype::Dtype> parse_type(const std::string& text) {
 Result<RunOptions> understand(const RunArguments& arguments) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   RunOptions options;
-  if (arguments.op != kOperator) return bad_option("--op", arguments.op, kOperator);
+  if (operators::find_operator(arguments.op) == nullptr) {
+    return bad_option("--op", arguments.op, "one of " + operator_names());
+  }
+  options.op = arguments.op;
   COMMRIG_ASSIGN(const std::uint64_t ranks,
                  parse_number("--ranks", arguments.ranks, 1, mc2::kRanksMax));
   options.ranks = static_cast<int>(ranks);
+  COMMRIG_ASSIGN(const std::uint64_t devices,
+                 parse_number("--devices", arguments.devices, 0, ranks));
+  options.devices = static_cast<int>(devices);
   COMMRIG_ASSIGN(options.shape, parse_shape(arguments.shape));
   COMMRIG_ASSIGN(options.dtype, parse_type(arguments.dtype));
   if (!mc2::find_layout(arguments.layout)) {
@@ -85,8 +98,9 @@ std::string shape_text(const operators::MatmulShape& shape) {
 nlohmann::json to_json(const RunOptions& options, const RunReport& report) {
   const operators::MatmulShape& shape = options.shape;
   return {
-      {"op", kOperator},
+      {"op", options.op},
       {"ranks", options.ranks},
+      {"devices", options.devices != 0 ? options.devices : options.ranks},
       {"shape", {shape.m, shape.k, shape.n}},
       {"dtype", dtype::info(options.dtype).name},
       {"layout", options.layout},
@@ -116,17 +130,17 @@ void print_report(const RunOptions& options, const RunReport& report) {
       "{:.9g})\n"
       "  overlap      {:.0f} % of the turns began before the next product had ended\n"
       "  time         {:.3f} ms\n",
-      kOperator, options.ranks, shape.m, shape.k, shape.k, shape.n, dtype::info(options.dtype).name,
-      options.layout, options.seed, report.tiles, report.tile_rows, report.messages, report.turns,
-      worst.error, worst.bound, worst.rank, worst.row, worst.column, worst.expected, worst.found,
-      100 * report.overlap, 1e3 * report.seconds);
+      options.op, options.ranks, shape.m, shape.k, shape.k, shape.n,
+      dtype::info(options.dtype).name, options.layout, options.seed, report.tiles, report.tile_rows,
+      report.messages, report.turns, worst.error, worst.bound, worst.rank, worst.row, worst.column,
+      worst.expected, worst.found, 100 * report.overlap, 1e3 * report.seconds);
   std::fputs(text.c_str(), stdout);
 }
 
 int run_once(const RunArguments& arguments) {
   const Result<RunOptions> options = understand(arguments);
   if (!options) return report_error(options.error());
-  const Result<RunReport> report = operators::run_all_gather_matmul(*options);
+  const Result<RunReport> report = operators::run_operator(*options);
   if (!report) return report_error(report.error());
   if (arguments.json) {
     std::printf("%s\n", to_json(*options, *report).dump().c_str());
@@ -140,7 +154,7 @@ int run_once(const RunArguments& arguments) {
 bool print_row(const RunOptions& options) {
   const std::string start = fmt::format("{:<12} {:<5} {:<12}", options.layout,
                                         dtype::info(options.dtype).name, shape_text(options.shape));
-  const Result<RunReport> report = operators::run_all_gather_matmul(options);
+  const Result<RunReport> report = operators::run_operator(options);
   if (!report) {
     const std::string_view id = code_info(report.error().code).id;
     std::printf("%s\n", fmt::format("{}  failed: {}", start, id).c_str());
@@ -158,19 +172,23 @@ bool print_row(const RunOptions& options) {
 
 int run_demo() {
   std::printf(
-      "%s: four ranks multiply their rows and gather the products through a server, tile by\n"
-      "tile. Every element of every rank's output is compared with a product in fp64.\n\n",
-      kOperator);
-  std::printf("%-12s %-5s %-12s %5s %8s %5s %11s %11s %7s %9s\n", "layout", "dtype", "shape",
-              "tiles", "messages", "turns", "worst error", "bound", "overlap", "time");
+      "Four ranks run fused operators: what a tile's product gives is moved by a server while the\n"
+      "next tile is computed. Every element of every rank's output is compared with a product in\n"
+      "fp64.\n");
   bool right = true;
-  for (const mc2::Layout& layout : mc2::all_layouts()) {
-    for (const dtype::Dtype type : kTypes) {
-      right = print_row({.dtype = type, .layout = std::string(layout.name)}) && right;
+  for (const operators::OperatorInfo& op : operators::all_operators()) {
+    std::printf("\n%s: %s\n", op.name, op.summary);
+    std::printf("%-12s %-5s %-12s %5s %8s %5s %11s %11s %7s %9s\n", "layout", "dtype", "shape",
+                "tiles", "messages", "turns", "worst error", "bound", "overlap", "time");
+    for (const mc2::Layout& layout : mc2::all_layouts()) {
+      for (const dtype::Dtype type : kTypes) {
+        right =
+            print_row({.op = op.name, .dtype = type, .layout = std::string(layout.name)}) && right;
+      }
     }
   }
-  std::printf("\n%s\n", right ? "All results are inside their bounds, with the same bits on every "
-                                "rank."
+  std::printf("\n%s\n", right ? "All results are inside their bounds, with the same bits wherever "
+                                "ranks hold the same."
                               : "Something is wrong, see above.");
   return right ? kExitOk : kExitFinding;
 }
@@ -183,20 +201,24 @@ void add_mc2_command(CLI::App& app, int& exit_code) {
   mc2->require_subcommand(1);
   const auto arguments = std::make_shared<RunArguments>();  // shared with the callback below
   CLI::App* const run = mc2->add_subcommand("run", "Run an operator and check every element");
-  run->add_option("--op", arguments->op, "Operator: all-gather-matmul")->capture_default_str();
+  run->add_option("--op", arguments->op, "One of " + operator_names())->capture_default_str();
   run->add_option("-n,--ranks", arguments->ranks, "Number of ranks, 1 to 256")
+      ->capture_default_str();
+  run->add_option("--devices", arguments->devices,
+                  "Rank r runs on device r modulo these; 0: one device a rank")
       ->capture_default_str();
   run->add_option("--shape", arguments->shape, "MxKxN: x1 is MxK on each rank, x2 is KxN")
       ->capture_default_str();
   run->add_option("--dtype", arguments->dtype, "One of " + type_names())->capture_default_str();
   run->add_option("--layout", arguments->layout, "One of " + layout_names())->capture_default_str();
-  run->add_option("--tile-rows", arguments->tile_rows, "Rows of a tile; 0: an eighth of M")
+  run->add_option("--tile-rows", arguments->tile_rows,
+                  "Rows of a tile, of those that each rank sends in turns; 0: an eighth of them")
       ->capture_default_str();
   run->add_option("--seed", arguments->seed, "Seed of the inputs")->capture_default_str();
   run->add_flag("--json", arguments->json, "Print one JSON object");
   run->callback([arguments, &exit_code] { exit_code = run_once(*arguments); });
   CLI::App* const demo =
-      mc2->add_subcommand("demo", "Run an operator in three types and both layouts");
+      mc2->add_subcommand("demo", "Run the operators in three types and both layouts");
   demo->callback([&exit_code] { exit_code = run_demo(); });
 }
 

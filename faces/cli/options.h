@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "examples/mc2/all_gather_matmul.h"
+#include "examples/mc2/tiled_matmul.h"
 
 // What stands behind an option, read strictly: nothing is cut off, wrapped or left over. Errors are
 // kBadArgument and name the option, what was found and what is expected.
