@@ -58,6 +58,11 @@ class Executor : public Clock {
   virtual void enter_user_code() {}
   virtual void leave_user_code() {}
 
+  // Marks a stretch of the calling thread's user code in which it does a service's work: it counts
+  // as one that waits, which will give up the core soon.
+  virtual void enter_service() {}
+  virtual void leave_service() {}
+
   // Cores on which no rank computes at the moment; 0 where that means nothing.
   virtual int spare_cores() const { return 0; }
 

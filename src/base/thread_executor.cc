@@ -19,6 +19,7 @@ namespace {
 
 constexpr Nanos kSpin{2000};
 constexpr int kYields = 100;
+constexpr Nanos kBetweenWaits{5000};
 constexpr int kLooksPerClockRead = 32;
 
 // Tells the core that this is a spin loop.
@@ -67,23 +68,6 @@ void set_slice(Role role) {
   attributes.runtime_ns = role == Role::kService ? kServiceSliceNs : 0;
   syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
-
-// While a rank waits it does not compute.
-class NotComputing {
- public:
-  NotComputing(std::atomic<int>& computing, bool counted)
-      : computing_(counted ? &computing : nullptr) {
-    if (computing_ != nullptr) computing_->fetch_sub(1, std::memory_order_relaxed);
-  }
-  ~NotComputing() {
-    if (computing_ != nullptr) computing_->fetch_add(1, std::memory_order_relaxed);
-  }
-  NotComputing(const NotComputing&) = delete;
-  NotComputing& operator=(const NotComputing&) = delete;
-
- private:
-  std::atomic<int>* computing_;
-};
 
 // Posts what is waited for and tells the observer, as long as it lives.
 class Posted {
@@ -159,12 +143,34 @@ void ThreadExecutor::serve_pool() {
 
 void ThreadExecutor::enter_user_code() {
   running_.fetch_add(1, std::memory_order_relaxed);
-  computing_.fetch_add(1, std::memory_order_relaxed);
+  go_on_computing();
 }
 
 void ThreadExecutor::leave_user_code() {
-  computing_.fetch_sub(1, std::memory_order_relaxed);
+  stop_computing();
   running_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void ThreadExecutor::enter_service() {
+  stop_computing();
+}
+
+void ThreadExecutor::leave_service() {
+  go_on_computing();
+}
+
+void ThreadExecutor::stop_computing() {
+  computing_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void ThreadExecutor::go_on_computing() {
+  went_on_.store(now().count(), std::memory_order_relaxed);
+  computing_.fetch_add(1, std::memory_order_relaxed);
+}
+
+bool ThreadExecutor::somebody_computes() const {
+  return computing_.load(std::memory_order_relaxed) > 0 &&
+         now().count() - went_on_.load(std::memory_order_relaxed) > kBetweenWaits.count();
 }
 
 int ThreadExecutor::spare_cores() const {
@@ -173,9 +179,10 @@ int ThreadExecutor::spare_cores() const {
 
 Status ThreadExecutor::wait(const WaitSpec& spec) {
   if (spec.ready()) return ok();
-  const NotComputing not_computing(computing_, spec.in_user_code);
-  if (spin(spec) || yield(spec)) return ok();
-  return sleep(spec);
+  if (spec.in_user_code) stop_computing();
+  Status status = spin(spec) || yield(spec) ? ok() : sleep(spec);
+  if (spec.in_user_code) go_on_computing();
+  return status;
 }
 
 // Both return true when the wait is over, and leave abort and deadline to sleep().
@@ -193,11 +200,8 @@ bool ThreadExecutor::spin(const WaitSpec& spec) const {
 }
 
 bool ThreadExecutor::yield(const WaitSpec& spec) const {
-  // With many ranks on each core a yield comes back only after all of them have had their turn.
-  const int running = std::max(1, running_.load(std::memory_order_relaxed));
-  const int yields = std::max(2, kYields * static_cast<int>(cores_) / running);
-  for (int i = 0; i < std::min(yields, kYields); ++i) {
-    if (computing_.load(std::memory_order_relaxed) > 0) return false;
+  for (int i = 0; i < kYields; ++i) {
+    if (somebody_computes()) return false;
     if (aborted(spec) || (spec.deadline != kForever && now() >= spec.deadline)) return false;
     sched_yield();
     if (spec.ready()) return true;

@@ -21,7 +21,8 @@ namespace commrig {
 // destructor joins them; by then every body must have been told to end.
 //
 // A wait spins for about 2 us while the running ranks fit the cores, then yields up to about 100
-// times as long as no rank computes, then sleeps on a futex. Sleepers are found by a hash of their
+// times as long as no rank computes (one that has just stopped waiting may wait again at once and
+// does not count yet), then sleeps on a futex. Sleepers are found by a hash of their
 // key; a wake without sleepers costs one atomic exchange.
 class ThreadExecutor final : public Executor {
  public:
@@ -38,6 +39,8 @@ class ThreadExecutor final : public Executor {
   void wake_all() override;
   void enter_user_code() override;
   void leave_user_code() override;
+  void enter_service() override;
+  void leave_service() override;
   int spare_cores() const override;
 
  private:
@@ -57,6 +60,9 @@ class ThreadExecutor final : public Executor {
   static void wake_bucket(Bucket& bucket);
   bool spin(const WaitSpec& spec) const;
   bool yield(const WaitSpec& spec) const;
+  bool somebody_computes() const;
+  void stop_computing();
+  void go_on_computing();
   Status sleep(const WaitSpec& spec);
   void serve_pool();
 
@@ -64,6 +70,7 @@ class ThreadExecutor final : public Executor {
   unsigned cores_;
   std::atomic<int> running_{0};    // ranks inside user code, waiting or not
   std::atomic<int> computing_{0};  // of these, the ones that do not wait
+  std::atomic<Nanos::rep> went_on_{0};  // when one of them last stopped waiting
   std::array<Bucket, kBuckets> buckets_;
 
   std::mutex pool_mutex_;

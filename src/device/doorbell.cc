@@ -13,6 +13,13 @@ Doorbell::Doorbell(Machine& machine, Window word, Engine engine)
   machine_.add_doorbell(*this);
 }
 
+void Doorbell::ring(const Accessor& accessor, Caller caller) const {
+  Executor& executor = machine_.executor();
+  executor.enter_service();
+  engine_(accessor.rank(), caller);
+  executor.leave_service();
+}
+
 Doorbell::~Doorbell() {
   machine_.remove_doorbell(*this);
 }

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The commrig authors
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 #include "device/accessor.h"
@@ -18,9 +19,13 @@ class Machine;
 // Kernels find the doorbell by the address of its word; it must outlive them. Thread-safe.
 class Doorbell {
  public:
+  enum class Caller : std::uint8_t {
+    kComputes,  // has more to do than to wait for the engine
+    kWaits,     // is about to wait: does itself what else would be handed to another thread
+  };
   // Called on the thread that rings, with the rank of the accessor that it rings with; must not
   // wait.
-  using Engine = std::function<void(int rank)>;
+  using Engine = std::function<void(int rank, Caller caller)>;
 
   // The window holds the word alone. Machine and engine must outlive the doorbell.
   Doorbell(Machine& machine, Window word, Engine engine);
@@ -28,7 +33,8 @@ class Doorbell {
   Doorbell(const Doorbell&) = delete;
   Doorbell& operator=(const Doorbell&) = delete;
 
-  void ring(const Accessor& accessor) const { engine_(accessor.rank()); }
+  // On a thread of user code.
+  void ring(const Accessor& accessor, Caller caller) const;
   const Window& word() const { return word_; }
 
  private:

@@ -225,6 +225,10 @@ Status Client::finalize() {
 
 Status Client::await_finished(std::uint32_t slot, Compare compare, std::uint64_t value,
                               const char* what) {
+  COMMRIG_ASSIGN(const std::uint64_t finished, workspace_->finished_count(slot));
+  if (holds(compare, finished, value)) return ok();
+  // A turn that was handed over and has not begun is done here and now.
+  if (doorbell_ != nullptr) doorbell_->ring(kernel_, device::Doorbell::Caller::kWaits);
   return kernel_.wait<std::uint64_t>(workspace_->window(), workspace_->finished_count_at(slot),
                                      compare, value, {.what = what});
 }
@@ -232,7 +236,7 @@ Status Client::await_finished(std::uint32_t slot, Compare compare, std::uint64_t
 Status Client::ring() {
   if (context_.doorbell == 0) return ok();
   if (doorbell_ != nullptr) {
-    doorbell_->ring(kernel_);
+    doorbell_->ring(kernel_, device::Doorbell::Caller::kComputes);
     return ok();
   }
   COMMRIG_TRY(kernel_.add<std::uint64_t>(bell_, 0, 1));

@@ -36,11 +36,15 @@ Engine::Engine(device::Machine& machine, std::vector<Workspace> workspaces, Memb
 
 Engine::~Engine() = default;
 
-void Engine::serve(int rank) {
+void Engine::serve(int rank, bool may_hand_over) {
   const auto number = static_cast<std::size_t>(rank);
   if (rank < 0 || number >= ports_.size()) return;
   marked_[number / 64].fetch_or(std::uint64_t{1} << number % 64, std::memory_order_acq_rel);
-  run(true);
+  run(may_hand_over);
+}
+
+void Engine::take_over() {
+  run(false);
 }
 
 void Engine::look() {

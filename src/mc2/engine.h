@@ -49,9 +49,12 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
   ~Engine();
 
-  // Something is new in this rank's workspace: does what can be done now. A turn whose bytes take
-  // long is handed over as long as there is a core to spare. Thread-safe, does not wait.
-  void serve(int rank);
+  // Something may be new in this rank's workspace: does what can be done now. If the caller has
+  // other things to do, a turn whose bytes take long is handed over as long as there is a core to
+  // spare. Thread-safe, does not wait.
+  void serve(int rank, bool may_hand_over);
+  // Performs what was handed over, unless another thread has done so. Thread-safe.
+  void take_over();
   // Looks at all workspaces and at what became of the kernels, and performs whatever is left.
   // Thread-safe.
   void look();

@@ -15,6 +15,7 @@ namespace commrig::mc2 {
 namespace {
 
 constexpr std::uint32_t kTurns = 255;
+const std::uint64_t kCount = getenv("CNT") ? atoi(getenv("CNT")) : 256;
 
 // One kernel a rank that commits and waits for each of 255 turns of a 1 KiB all-gather.
 Status turns_kernel(device::KernelContext& kernel, const Layout* layout, const void* context,
@@ -22,7 +23,7 @@ Status turns_kernel(device::KernelContext& kernel, const Layout* layout, const v
   Client client(kernel, *layout);
   COMMRIG_TRY(client.init(context));
   COMMRIG_ASSIGN(const Handle handle,
-                 client.all_gather({.send = send, .recv = recv, .count = 256, .repeat = kTurns}));
+                 client.all_gather({.send = send, .recv = recv, .count = kCount, .repeat = kTurns}));
   for (std::uint32_t turn = 0; turn < kTurns; ++turn) {
     COMMRIG_TRY(client.commit(handle));
     COMMRIG_TRY(client.wait(handle));
@@ -43,14 +44,14 @@ void commit_to_finished(benchmark::State& state) {
   std::vector<float*> recvs;
   for (int rank = 0; rank < ranks; ++rank) {
     streams.push_back(std::move(machine.create_stream(rank)).value());
-    const std::size_t bytes = 256 * kTurns * sizeof(float);
+    const std::size_t bytes = kCount * kTurns * sizeof(float);
     sends.push_back(static_cast<float*>(*machine.memory().allocate(rank, bytes)));
     recvs.push_back(static_cast<float*>(
         *machine.memory().allocate(rank, bytes * static_cast<std::size_t>(ranks))));
   }
   for (int rank = 0; rank < ranks; ++rank) {
     const auto i = static_cast<std::size_t>(rank);
-    const std::size_t bytes = 256 * kTurns * sizeof(float);
+    const std::size_t bytes = kCount * kTurns * sizeof(float);
     device::Memory::prefault(*machine.memory().resolve(sends[i], bytes));
     device::Memory::prefault(
         *machine.memory().resolve(recvs[i], bytes * static_cast<std::size_t>(ranks)));

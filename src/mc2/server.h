@@ -41,6 +41,7 @@ class Server {
   ServerCounts counts() const { return engine_.counts(); }
 
  private:
+  void hand_over();
   void run();
   bool look(std::uint64_t& seen);
 
@@ -50,6 +51,8 @@ class Server {
   ServerOptions options_;
   Engine engine_;
   device::Doorbell doorbell_;
+  std::atomic<std::uint64_t> handed_over_{0};  // how often the bell was rung for that alone
+  std::uint64_t taken_over_ = 0;               // of these, by the thread
   std::atomic<bool> closing_{false};
   std::atomic<bool> ended_{false};
 };
