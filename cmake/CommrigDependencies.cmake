@@ -4,6 +4,7 @@
 # Everything comes from the distribution; tools/install-deps has the package names. Found here,
 # once, so that the imported targets are visible in every folder.
 find_package(fmt 9 REQUIRED)
+find_package(hwy 1.0.3 REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 
 if(COMMRIG_BUILD_CLI)

@@ -30,7 +30,9 @@ Error refuse(const DtypeInfo& from, const DtypeInfo& to) {
 Status convert(Dtype from, const void* source, Dtype to, void* target, std::size_t count) {
   const DtypeInfo& source_row = info(from);
   const DtypeInfo& target_row = info(to);
-  const ConvertKernel kernel = find_kernel(chosen_kernels(), from, to);
+  const Result<const KernelSet*>& kernels = chosen_kernels();
+  if (!kernels) return kernels.error();
+  const ConvertKernel kernel = find_kernel(*kernels.value(), from, to);
   if (kernel == nullptr) return refuse(source_row, target_row);
   if (count == 0) return ok();
   COMMRIG_TRY(check_buffer(source, from, "the source"));

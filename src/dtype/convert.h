@@ -18,8 +18,9 @@ namespace commrig::dtype {
 // and target may be the same buffer if both types have the same size; otherwise they must not
 // overlap. Nothing is allocated on success. Thread-safe as long as nobody else writes these
 // buffers. Errors: kNoArithmetic names both types (any conversion to an integer, and types known by
-// size only); kBadArgument (a null buffer, an overlap) and kMisaligned name the buffer. Then the
-// target is untouched. With `count` 0 buffers aren't looked at.
+// size only); kBadArgument (a null buffer, an overlap) and kMisaligned name the buffer;
+// kBadArgument also if COMMRIG_KERNELS names no kernels of this processor. Then the target is
+// untouched. With `count` 0 buffers aren't looked at.
 Status convert(Dtype from, const void* source, Dtype to, void* target, std::size_t count);
 
 }  // namespace commrig::dtype

@@ -53,7 +53,7 @@ TEST(Dtype, AnUnknownNameIsRefusedWithTheKnownOnes) {
     const Result<Dtype> parsed = parse(name);
     ASSERT_FALSE(parsed) << name;
     EXPECT_EQ(parsed.error().code, Code::kUnknownDtype);
-    EXPECT_THAT(parsed.error().message, HasSubstr("'" + std::string(name) + "'"));
+    EXPECT_THAT(parsed.error().message, HasSubstr(std::string("'").append(name).append("'")));
     EXPECT_THAT(parsed.error().message, HasSubstr("int8 int16"));
   }
 }

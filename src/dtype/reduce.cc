@@ -37,7 +37,7 @@ Result<ReduceOp> parse_reduce_op(std::string_view name) {
 }
 
 Status reduce(ReduceOp op, Dtype dtype, std::span<const void* const> sources, void* target,
-              std::size_t count) {
+              std::size_t count, Stores stores) {
   const std::string_view op_name = name(op);
   if (!info(dtype).has_arithmetic) {
     return Error::make(Code::kNoArithmetic,
@@ -48,9 +48,11 @@ Status reduce(ReduceOp op, Dtype dtype, std::span<const void* const> sources, vo
     return Error::make(Code::kBadArgument,
                        fmt::format("{} of {} without a source", op_name, info(dtype).name));
   }
+  const Result<const KernelSet*>& kernels = chosen_kernels();
+  if (!kernels) return kernels.error();
   if (count == 0) return ok();
   COMMRIG_TRY(check_buffers(dtype, sources, target, count));
-  find_kernel(chosen_kernels(), dtype, op)(sources, target, count);
+  find_kernel(*kernels.value(), dtype, op)(sources, target, count, stores);
   return ok();
 }
 

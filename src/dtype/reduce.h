@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "dtype/dtype.h"
+#include "dtype/stores.h"
 
 namespace commrig::dtype {
 
@@ -51,11 +52,11 @@ Result<ReduceOp> parse_reduce_op(std::string_view name);
 // Every buffer holds count * size_of(dtype) bytes, starts at a multiple of the type's alignment and
 // stays the caller's. The target may be one of the sources, but not overlap one in part. Nothing is
 // allocated on success. Thread-safe as long as nobody else writes these buffers; the floating-point
-// environment must be the default one.
+// environment must be the default one. `stores` says how the target is written, see stores_for().
 // Errors: kNoArithmetic names type and op; kBadArgument (no source, a null buffer, an overlap) and
-// kMisaligned name the buffer. Then the target is untouched. With `count` 0 buffers aren't looked
-// at.
+// kMisaligned name the buffer; kBadArgument also if COMMRIG_KERNELS names no kernels of this
+// processor. Then the target is untouched. With `count` 0 buffers aren't looked at.
 Status reduce(ReduceOp op, Dtype dtype, std::span<const void* const> sources, void* target,
-              std::size_t count);
+              std::size_t count, Stores stores = Stores::kOrdinary);
 
 }  // namespace commrig::dtype

@@ -68,7 +68,8 @@ constexpr T combine(T a, T b) {
 }
 
 template <class Element, ReduceOp Op>
-void reduce_loop(std::span<const void* const> sources, void* target, std::size_t count) {
+void reduce_loop(std::span<const void* const> sources, void* target, std::size_t count,
+                 Stores /*unused: always ordinary ones*/) {
   using Stored = typename Element::Stored;
   using Value = typename Element::Value;
   constexpr std::size_t kBlock = kBlockBytes / sizeof(Value);

@@ -169,7 +169,7 @@ TEST(Kernels, EveryTypeWithArithmeticHasAScalarKernelForEveryOp) {
     }
   }
   EXPECT_EQ(kernel_sets().back().name, "scalar");
-  EXPECT_TRUE(chosen_kernels().runs_here());
+  EXPECT_TRUE(chosen_kernels().value()->runs_here());
 }
 
 }  // namespace
