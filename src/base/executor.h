@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <source_location>
+#include <span>
 #include <string>
 
 #include "base/clock.h"
@@ -52,6 +53,10 @@ class Executor : public Clock {
   // Lets the waits with this key look again. Whatever made them ready must happen before.
   virtual void wake(const void* key) = 0;
   virtual void wake_all() = 0;
+  // As wake() for each of the keys; threads that were woken may help with the rest.
+  virtual void wake_each(std::span<const void* const> keys) {
+    for (const void* const key : keys) wake(key);
+  }
 
   // Marks a stretch of user code (a kernel, a callback) on the calling thread. Waiters give up
   // the core at once while somebody computes.

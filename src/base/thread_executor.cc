@@ -19,6 +19,8 @@ namespace {
 
 constexpr Nanos kSpin{2000};
 constexpr int kYields = 100;
+constexpr int kFewPerCore = 4;
+// Whoever has stopped waiting no longer ago than this may wait again at once.
 constexpr Nanos kBetweenWaits{5000};
 constexpr int kLooksPerClockRead = 32;
 
@@ -199,14 +201,22 @@ bool ThreadExecutor::spin(const WaitSpec& spec) const {
   return false;
 }
 
-bool ThreadExecutor::yield(const WaitSpec& spec) const {
-  for (int i = 0; i < kYields; ++i) {
-    if (somebody_computes()) return false;
-    if (aborted(spec) || (spec.deadline != kForever && now() >= spec.deadline)) return false;
-    sched_yield();
-    if (spec.ready()) return true;
+bool ThreadExecutor::yield(const WaitSpec& spec) {
+  // A yield among many threads comes back only after all the others have had the core, and the
+  // system makes one that has worked longer wait until the others have yielded as long. So of many,
+  // only enough yield to keep the cores awake.
+  const int cores = static_cast<int>(cores_);
+  const bool few = running_.load(std::memory_order_relaxed) <= kFewPerCore * cores;
+  bool done = false;
+  if (yielding_.fetch_add(1, std::memory_order_relaxed) < cores || few) {
+    for (int i = 0; i < kYields && !done && !somebody_computes(); ++i) {
+      if (aborted(spec) || (spec.deadline != kForever && now() >= spec.deadline)) break;
+      sched_yield();
+      done = spec.ready();
+    }
   }
-  return false;
+  yielding_.fetch_sub(1, std::memory_order_relaxed);
+  return done;
 }
 
 Status ThreadExecutor::sleep(const WaitSpec& spec) {
@@ -232,7 +242,9 @@ Status ThreadExecutor::sleep(const WaitSpec& spec) {
       left.tv_nsec = static_cast<long>(remaining.count() % 1'000'000'000);
       timeout = &left;
     }
+    help_to_wake();
     futex(bucket.sequence, FUTEX_WAIT_PRIVATE, sequence, timeout);
+    help_to_wake();
     if (!spec.ready()) posted.renew();
   }
 }
@@ -243,12 +255,47 @@ ThreadExecutor::Bucket& ThreadExecutor::bucket_of(const void* key) {
   return buckets_[(bits * 0x9E3779B97F4A7C15U) >> 54U];
 }
 
-void ThreadExecutor::wake_bucket(Bucket& bucket) {
+// Makes the sleepers of the bucket look again once they are woken; false when there are none.
+bool ThreadExecutor::announce(Bucket& bucket) {
   // The exchange orders the caller's writes before the look at the sleepers; its counterpart is the
   // announcement in sleep(). All sleepers of the bucket are woken, so the count starts again.
-  if (bucket.sleepers.exchange(0, std::memory_order_acq_rel) == 0) return;
+  if (bucket.sleepers.exchange(0, std::memory_order_acq_rel) == 0) return false;
   bucket.sequence.fetch_add(1, std::memory_order_acq_rel);
-  futex(bucket.sequence, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr);
+  return true;
+}
+
+void ThreadExecutor::wake_bucket(Bucket& bucket) {
+  if (announce(bucket)) futex(bucket.sequence, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr);
+}
+
+// Waking many takes the longest part of a small operation among many ranks, so the first ones that
+// run on another core share it.
+void ThreadExecutor::wake_each(std::span<const void* const> keys) {
+  {
+    const auto unwoken = unwoken_.lock();
+    for (const void* const key : keys) {
+      Bucket& bucket = bucket_of(key);
+      if (announce(bucket)) unwoken->push_back(&bucket);
+    }
+    unwoken_count_.store(unwoken->size(), std::memory_order_release);
+  }
+  while (help_to_wake()) {
+  }
+}
+
+// Wakes the sleepers of one bucket; false when none was left.
+bool ThreadExecutor::help_to_wake() {
+  if (unwoken_count_.load(std::memory_order_acquire) == 0) return false;
+  Bucket* bucket = nullptr;
+  {
+    const auto unwoken = unwoken_.lock();
+    if (unwoken->empty()) return false;
+    bucket = unwoken->front();
+    unwoken->pop_front();
+    unwoken_count_.store(unwoken->size(), std::memory_order_release);
+  }
+  futex(bucket->sequence, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr);
+  return true;
 }
 
 void ThreadExecutor::wake(const void* key) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/executor.h"
+#include "base/guarded.h"
 
 namespace commrig {
 
@@ -22,7 +23,8 @@ namespace commrig {
 //
 // A wait spins for about 2 us while the running ranks fit the cores, then yields up to about 100
 // times as long as no rank computes (one that has just stopped waiting may wait again at once and
-// does not count yet), then sleeps on a futex. Sleepers are found by a hash of their
+// does not count yet), then sleeps on a futex. Of many more waiters than cores only as many yield
+// as there are cores. Sleepers are found by a hash of their
 // key; a wake without sleepers costs one atomic exchange.
 class ThreadExecutor final : public Executor {
  public:
@@ -37,6 +39,7 @@ class ThreadExecutor final : public Executor {
   Status wait(const WaitSpec& spec) override;
   void wake(const void* key) override;
   void wake_all() override;
+  void wake_each(std::span<const void* const> keys) override;
   void enter_user_code() override;
   void leave_user_code() override;
   void enter_service() override;
@@ -57,9 +60,11 @@ class ThreadExecutor final : public Executor {
   static constexpr std::size_t kBuckets = 1024;
 
   Bucket& bucket_of(const void* key);
+  static bool announce(Bucket& bucket);
   static void wake_bucket(Bucket& bucket);
+  bool help_to_wake();
   bool spin(const WaitSpec& spec) const;
-  bool yield(const WaitSpec& spec) const;
+  bool yield(const WaitSpec& spec);
   bool somebody_computes() const;
   void stop_computing();
   void go_on_computing();
@@ -68,10 +73,15 @@ class ThreadExecutor final : public Executor {
 
   RealClock clock_;
   unsigned cores_;
-  std::atomic<int> running_{0};    // ranks inside user code, waiting or not
-  std::atomic<int> computing_{0};  // of these, the ones that do not wait
+  std::atomic<int> running_{0};         // ranks inside user code, waiting or not
+  std::atomic<int> computing_{0};       // of these, the ones that do not wait
+  std::atomic<int> yielding_{0};        // waiters
   std::atomic<Nanos::rep> went_on_{0};  // when one of them last stopped waiting
   std::array<Bucket, kBuckets> buckets_;
+
+  // Buckets that were announced to their sleepers and are still to be woken.
+  Guarded<std::deque<Bucket*>> unwoken_;
+  std::atomic<std::size_t> unwoken_count_{0};
 
   std::mutex pool_mutex_;
   std::condition_variable pool_wake_;

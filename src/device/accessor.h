@@ -54,6 +54,19 @@ class Accessor {
     return ok();
   }
 
+  // As a release store, but without waking anybody: the caller does so by the word's address, of
+  // several words at once.
+  template <Word T>
+  Status store_unwoken(const Window& window, std::size_t offset, T value,
+                       Where where = Where::current()) {
+    if (!window.permits(offset, sizeof(T), sizeof(T))) [[unlikely]] {
+      return window.refusal(offset, sizeof(T), sizeof(T));
+    }
+    show(AccessKind::kStore, window, offset, sizeof(T), Order::kRelease, where);
+    word<T>(window, offset).store(value, std::memory_order_release);
+    return ok();
+  }
+
   // Adds to the word (wrapping) and returns what it held before.
   template <Word T>
   Result<T> add(const Window& window, std::size_t offset, T value,

@@ -24,7 +24,8 @@ Engine::Engine(device::Machine& machine, std::vector<Workspace> workspaces, Memb
       members_(members),
       abort_(abort),
       hand_over_(std::move(hand_over)),
-      submissions_(workspaces.size()) {
+      submissions_(workspaces.size()),
+      finished_words_(workspaces.size()) {
   const auto ranks = static_cast<std::uint32_t>(workspaces.size());
   COMMRIG_CHECK(ranks <= marked_.size() * 64, "more ranks than marks");
   ports_.reserve(ranks);
@@ -171,7 +172,11 @@ bool Engine::perform(std::uint32_t slot, std::uint64_t turn, const TurnWork& wor
   turns_.fetch_add(1, std::memory_order_relaxed);
   // What comes behind an operation that is over was not looked at so far.
   const bool over = turn >= submissions_.front()->turns;
-  for (Port& port : ports_) port.finish(slot, turn);
+  for (std::size_t rank = 0; rank < ports_.size(); ++rank) {
+    ports_[rank].finish(slot, turn);
+    finished_words_[rank] = ports_[rank].workspace().finished_word(slot);
+  }
+  machine_.executor().wake_each(finished_words_);
   if (over) mark_all();
   return true;
 }

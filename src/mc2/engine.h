@@ -97,6 +97,7 @@ class Engine {
 
   // Of the thread inside the strand.
   std::vector<const Submission*> submissions_;  // of the slot being served
+  std::vector<const void*> finished_words_;     // of a turn that has ended
   std::vector<std::uint32_t> due_;              // slots
   std::unique_ptr<Crew> crew_;
   bool handed_over_ = false;

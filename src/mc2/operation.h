@@ -10,6 +10,7 @@
 
 #include "base/finding.h"
 #include "device/memory.h"
+#include "dtype/stores.h"
 #include "mc2/message.h"
 #include "mc2/side_message.h"
 
@@ -102,6 +103,7 @@ class TurnWork {
   std::uint64_t block_bytes_;   // that a rank gives or gets in a turn
   std::uint64_t stride_bytes_;  // from one block to the next
   std::uint64_t bytes_ = 0;
+  dtype::Stores stores_ = dtype::Stores::kOrdinary;
   std::size_t outer_ = 1;  // blocks
   std::size_t inner_ = 1;  // parts of each
 };

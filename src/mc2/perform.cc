@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: The commrig authors
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "dtype/dtype.h"
 #include "dtype/reduce.h"
+#include "dtype/stores.h"
 #include "mc2/context.h"
 #include "mc2/operation.h"
 
@@ -39,6 +39,7 @@ TurnWork::TurnWork(std::span<const Submission* const> submissions, std::uint64_t
   if (message_.command == Command::kAllToAllV) {
     outer_ = ranks * ranks;
     bytes_ = 2 * table_bytes(submissions);
+    stores_ = dtype::stores_for(bytes_ * submissions.front()->turns);
     return;
   }
   inner_ = static_cast<std::size_t>((block_bytes_ + kPieceBytes - 1) / kPieceBytes);
@@ -56,6 +57,8 @@ TurnWork::TurnWork(std::span<const Submission* const> submissions, std::uint64_t
       bytes_ = 2 * ranks * ranks * block_bytes_;
       break;
   }
+  // The turns of an operation touch different bytes.
+  stores_ = dtype::stores_for(bytes_ * submissions.front()->turns);
 }
 
 Status TurnWork::perform(std::size_t piece) const {
@@ -97,7 +100,7 @@ std::byte* TurnWork::recv(std::size_t rank, std::uint64_t block, const Part& par
 }
 
 void TurnWork::copy(std::byte* target, const std::byte* source, std::uint64_t bytes) const {
-  if (target != source && bytes != 0) std::memcpy(target, source, bytes);
+  if (target != source) dtype::copy(target, source, bytes, stores_);
 }
 
 Status TurnWork::all_reduce(const Part& part) const {
@@ -105,8 +108,10 @@ Status TurnWork::all_reduce(const Part& part) const {
   const std::size_t ranks = submissions_.size();
   for (std::size_t rank = 0; rank < ranks; ++rank) sources[rank] = send(rank, 0, part);
   std::byte* const first = recv(0, 0, part);
+  // With other ranks to copy to, the result is read again at once.
+  const dtype::Stores first_stores = ranks > 1 ? dtype::Stores::kOrdinary : stores_;
   COMMRIG_TRY(dtype::reduce(*message_.op, message_.dtype, std::span(sources).first(ranks), first,
-                            part.bytes / element_bytes_));
+                            part.bytes / element_bytes_, first_stores));
   for (std::size_t rank = 1; rank < ranks; ++rank) copy(recv(rank, 0, part), first, part.bytes);
   return ok();
 }
@@ -118,7 +123,7 @@ Status TurnWork::reduce_scatter(std::size_t rank, const Part& part) const {
     sources[source] = send(source, rank, part);
   }
   return dtype::reduce(*message_.op, message_.dtype, std::span(sources).first(ranks),
-                       recv(rank, 0, part), part.bytes / element_bytes_);
+                       recv(rank, 0, part), part.bytes / element_bytes_, stores_);
 }
 
 void TurnWork::all_gather(std::size_t source, const Part& part) const {

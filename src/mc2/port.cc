@@ -212,7 +212,7 @@ void Port::set_progress(std::uint32_t slot, std::uint64_t committed, std::uint64
 
 void Port::finish(std::uint32_t slot, std::uint64_t turns) {
   set_progress(slot, slots_[slot].committed, turns);
-  const Status told = workspace_.set_finished_count(slot, turns);
+  const Status told = workspace_.set_finished_unwoken(slot, turns);
   if (!told.has_value()) {
     fail({.code = told.error().code, .rank = rank_, .detail = told.error().message});
   }

@@ -56,7 +56,8 @@ class Port {
   // too many may come late. What is wrong ends up in finding().
   void check_ended();
 
-  // The slot's operation is complete up to `turns`: tells the rank.
+  // The slot's operation is complete up to `turns`: writes it where the rank sees it. The caller
+  // wakes who waits for it.
   void finish(std::uint32_t slot, std::uint64_t turns);
 
   const std::optional<Finding>& finding() const { return finding_; }

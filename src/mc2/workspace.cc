@@ -65,5 +65,8 @@ Result<std::uint64_t> Workspace::finished_count(std::uint32_t slot) const {
 Status Workspace::set_finished_count(std::uint32_t slot, std::uint64_t value) const {
   return accessor_->store<std::uint64_t>(window_, finished_count_at(slot), value);
 }
+Status Workspace::set_finished_unwoken(std::uint32_t slot, std::uint64_t value) const {
+  return accessor_->store_unwoken<std::uint64_t>(window_, finished_count_at(slot), value);
+}
 
 }  // namespace commrig::mc2

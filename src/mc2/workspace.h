@@ -36,6 +36,11 @@ class Workspace {
   Status set_commit_valid(std::uint32_t slot, std::uint64_t value) const;
   Result<std::uint64_t> finished_count(std::uint32_t slot) const;
   Status set_finished_count(std::uint32_t slot, std::uint64_t value) const;
+  // Wakes nobody; the caller does, by the address of the word.
+  Status set_finished_unwoken(std::uint32_t slot, std::uint64_t value) const;
+  const void* finished_word(std::uint32_t slot) const {
+    return window_.base() + finished_count_at(slot);
+  }
 
   // Where the words lie, in bytes from the rounded base.
   std::uint64_t message_valid_at(std::uint32_t slot) const;
