@@ -122,7 +122,7 @@ Status Group::write_contexts() {
                        .multi_flag = static_cast<std::uint8_t>(has_records() ? 1 : 0),
                        .data = number(addresses_[rank].records),
                        .data_bytes = has_records() ? addresses_.size() * kWindowRecordBytes : 0,
-                       .doorbell = number(bell_address_)},
+                       .doorbell = options_.doorbell ? number(bell_address_) : 0},
                       bytes));
     std::memcpy(addresses_[rank].context, bytes.data(), bytes.size());
   }

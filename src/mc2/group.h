@@ -25,6 +25,8 @@ struct GroupOptions {
   bool window_records = false;
   std::uint64_t window_bytes = 1U << 20U;  // of each rank's window, which is in and out alike
   std::uint64_t workspace_bytes = kWorkspaceBytesMin;
+  // Without one, clients ring nothing, as foreign ones do, and the server must poll.
+  bool doorbell = true;
   ServerOptions server{};
 };
 
