@@ -60,8 +60,9 @@ class WaitPost {
   std::optional<View> look() const { return *view_.lock(); }
   // Whether it waits for something that has not come.
   bool stuck() const {
-    const auto view = view_.lock();
-    return view->has_value() && !(*view)->condition.satisfied();
+    const auto locked = view_.lock();
+    const std::optional<View>& view = *locked;
+    return view.has_value() && !view->condition.satisfied();
   }
 
  private:
