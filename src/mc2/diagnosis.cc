@@ -122,7 +122,7 @@ Finding missing_message(Code code, const Port& port, const Pending& pending) {
   const std::uint32_t slot = pending.slot;
   const std::uint32_t word = valid_word(workspace, slot);
   Finding finding{.code = code, .rank = port.rank(), .slot = static_cast<int>(slot)};
-  if (word == layout.valid && lacks_flag(workspace, slot)) {
+  if (word == layout.valid && lacks_flag(workspace, slot) && code != Code::kRankMissing) {
     // Such a message is taken once it was committed. An earlier kernel's count may still be there.
     if (port.epoch() == 0 && commit_count(workspace, slot) == 0) {
       return missing_commit(code, port, pending);
@@ -153,11 +153,19 @@ Finding missing_step(Code code, const Port& port, const Pending& pending) {
                                                         : missing_message(code, port, pending);
 }
 
+// The first slot that the rank's kernel has not used.
+std::uint32_t next_slot(const Port& port) {
+  std::uint32_t slot = 0;
+  while (slot + 1 < port.workspace().layout().slots && port.slot(slot).submission.has_value()) {
+    ++slot;
+  }
+  return slot;
+}
+
 // The rank has not finalized the kernel before the one that the others are in.
 Finding missing_finalize(Code code, const Port& port) {
   const Workspace& workspace = port.workspace();
-  std::uint32_t slot = 0;
-  while (slot + 1 < workspace.layout().slots && port.slot(slot).submission.has_value()) ++slot;
+  const std::uint32_t slot = next_slot(port);
   return {.code = code,
           .rank = port.rank(),
           .slot = static_cast<int>(slot),
@@ -307,11 +315,10 @@ bool Engine::name_leaver(const Port& leaver, const std::vector<MemberState>& mem
     if (!pending.has_value()) pending = open;
     behind |= port.epoch() > leaver.epoch();
   }
-  Finding finding{.code = Code::kRankLeft, .rank = leaver.rank()};
-  if (pending.has_value()) {
-    finding = behind ? missing_finalize(finding.code, leaver)
-                     : missing_step(finding.code, leaver, *pending);
-  }
+  // Where nobody waits yet, what it would have done next.
+  if (!pending.has_value()) pending = Pending{leaver.rank(), next_slot(leaver), 1};
+  Finding finding = behind ? missing_finalize(Code::kRankLeft, leaver)
+                           : missing_step(Code::kRankLeft, leaver, *pending);
   if (member.error.has_value()) {
     finding.code = Code::kRankThrew;
     add_detail(finding, "its kernel ended with: " + to_string(*member.error));
@@ -319,8 +326,7 @@ bool Engine::name_leaver(const Port& leaver, const std::vector<MemberState>& mem
     finding.code = Code::kRankLeft;
     add_detail(finding, "its kernel returned");
   } else if (leaver.has_submitted() && std::ranges::none_of(members, &MemberState::runs)) {
-    finding.code = Code::kNoFinalize;
-    finding.expected = "a finalize message";
+    finding = missing_finalize(Code::kNoFinalize, leaver);
     finding.found = "the end of the kernel";
   } else {
     return false;  // Nobody needs it so far; who still runs may yet.
