@@ -121,7 +121,7 @@ class Machine {
   std::atomic<bool> closing_{false};
   std::atomic<int> runners_{0};
   std::atomic<int> next_stream_{0};
-  Guarded<std::vector<std::shared_ptr<Entry>>> streams_;       // shared, see Entry
+  Guarded<std::vector<std::shared_ptr<Entry>>> streams_;  // shared, see Entry
   std::atomic<int> host_threads_{0};
   Guarded<std::vector<const Driver*>> driving_;
   Guarded<std::vector<std::shared_ptr<Watcher>>> watchers_;    // shared, see Watcher

@@ -58,9 +58,9 @@ Status Client::read_windows() {
   }
   const std::size_t bytes = std::size_t{ranks()} * kWindowRecordBytes;
   if (context_.data == 0) {
-    return Error::make(Code::kBadContext,
-                       fmt::format("data (at 0x22b0 of the context) is 0 with multiFlag {}",
-                                   context_.multi_flag));
+    return Error::make(
+        Code::kBadContext,
+        fmt::format("data (at 0x22b0 of the context) is 0 with multiFlag {}", context_.multi_flag));
   }
   // 0 in contexts that end before this field.
   if (context_.data_bytes != 0 && context_.data_bytes < bytes) {

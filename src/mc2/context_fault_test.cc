@@ -29,18 +29,21 @@ RawKernel reads(std::function<const void*(RawRank&)> context) {
 }
 
 FaultRow patched(std::string name, Patches patches, std::string detail) {
-  return {std::move(name), On::kBoth,
+  return {std::move(name),
+          On::kBoth,
           reads([patches = std::move(patches)](RawRank& rank) -> const void* {
             const void* const address = rank.rig.group().context(kGuilty);
             const device::Window window = *rank.context.window(address, kContextBytes);
             for (const Patch& patch : patches(rank.rig)) {
-              const Status put =
-                  rank.context.put(window, patch.offset, &patch.value, patch.width);
+              const Status put = rank.context.put(window, patch.offset, &patch.value, patch.width);
               EXPECT_TRUE(put.has_value());
             }
             return address;
           }),
-          failed(std::move(detail)), operations(1), {}, {kGuilty}};
+          failed(std::move(detail)),
+          operations(1),
+          {},
+          {kGuilty}};
 }
 FaultRow patched(std::string name, std::vector<Patch> patches, std::string detail) {
   return patched(
@@ -60,12 +63,13 @@ std::vector<FaultRow> rows() {
   return {
       patched("WorkspaceNull", {{0, 8, 0}}, "workSpace (at 0x0 of the context) is 0x0"),
       patched("WorkspaceTooSmall", {{8, 8, 4096}}, "workSpaceSize (at 0x8 of the context) is 4096"),
-      patched("WorkspaceTooSmallOnceAligned",
-              [](FaultRig& rig) {
-                return std::vector<Patch>{{0, 8, number(rig.group().workspace(kGuilty)) + 1},
-                                          {8, 8, rig.layout().end + 510}};
-              },
-              "less 511 for alignment"),
+      patched(
+          "WorkspaceTooSmallOnceAligned",
+          [](FaultRig& rig) {
+            return std::vector<Patch>{{0, 8, number(rig.group().workspace(kGuilty)) + 1},
+                                      {8, 8, rig.layout().end + 510}};
+          },
+          "less 511 for alignment"),
       patched("WorkspaceBeyondItsAllocation", {{8, 8, 1ULL << 40U}}, "CR-MEM03"),
       patched("WorkspaceOnTheHost", {{0, 8, 4096}}, "CR-MEM01"),
       patched("RankBeyondRanks", {{16, 4, 3}}, "rankId (at 0x10 of the context) is 3 of 3 ranks"),
@@ -76,17 +80,33 @@ std::vector<FaultRow> rows() {
       patched("WindowInNull", {{32 + 2 * 8, 8, 0}}, "windowsIn[2] is 0"),
       patched("WindowOutNull", {{288, 8, 0}}, "windowsOut[0] is 0"),
       patched("RecordsNull", multi(0, 360), "data (at 0x22b0 of the context) is 0"),
-      patched("RecordsTooFew",
-              [multi](FaultRig& rig) { return multi(number(rig.send[kGuilty]), 240); },
-              "dataSize (at 0x22b8 of the context) is 240, expected at least 360 for 3 ranks"),
-      patched("RecordsBeyondTheirAllocation",
-              [multi](FaultRig& rig) { return multi(number(rig.small), 360); }, "CR-MEM03"),
-      {"ContextNull", On::kBoth, reads([](RawRank&) { return nullptr; }), failed("CR-MEM01"),
-       operations(1), {}, {kGuilty}},
-      {"ContextOnTheHost", On::kBoth, reads([](RawRank&) { return &host; }), failed("CR-MEM01"),
-       operations(1), {}, {kGuilty}},
-      {"ContextTooShort", On::kBoth, reads([](RawRank& rank) { return rank.rig.small; }),
-       failed("CR-MEM03"), operations(1), {}, {kGuilty}},
+      patched(
+          "RecordsTooFew", [multi](FaultRig& rig) { return multi(number(rig.send[kGuilty]), 240); },
+          "dataSize (at 0x22b8 of the context) is 240, expected at least 360 for 3 ranks"),
+      patched(
+          "RecordsBeyondTheirAllocation",
+          [multi](FaultRig& rig) { return multi(number(rig.small), 360); }, "CR-MEM03"),
+      {"ContextNull",
+       On::kBoth,
+       reads([](RawRank&) { return nullptr; }),
+       failed("CR-MEM01"),
+       operations(1),
+       {},
+       {kGuilty}},
+      {"ContextOnTheHost",
+       On::kBoth,
+       reads([](RawRank&) { return &host; }),
+       failed("CR-MEM01"),
+       operations(1),
+       {},
+       {kGuilty}},
+      {"ContextTooShort",
+       On::kBoth,
+       reads([](RawRank& rank) { return rank.rig.small; }),
+       failed("CR-MEM03"),
+       operations(1),
+       {},
+       {kGuilty}},
       {"WorkspaceOfAnotherRank", On::kBoth,
        [](RawRank& rank) { return RawRank(rank.rig, rank.context, 0).await(0, 1); },
        [](FaultRig&) {

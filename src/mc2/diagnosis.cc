@@ -344,7 +344,10 @@ void Engine::find_stall() {
   if (scan() || serve_due(false) || failed_) return;
   // What sleeps before and after has not seen anything new in the workspaces, so nothing has come.
   if (find_foreign_wait(before) || find_lost_wait(before)) return;
-  if (is_stalled(before)) name_stalled(before);
+  if (!is_stalled(before)) return;
+  // A kernel may have ended since the last look at the members.
+  find_leaver(members_.states());
+  if (!failed_) name_stalled(before);
 }
 
 // A rank that waits for a word in another rank's workspace was given the wrong context.
@@ -423,8 +426,8 @@ void Engine::name_stalled(const std::vector<RankWaits>& waits) {
     const Port& last = *std::ranges::min_element(ports_, {}, progress);
     const bool runs = waits[static_cast<std::size_t>(last.rank())].runs();
     const Code code = runs ? Code::kStalled : Code::kRankMissing;
-    finding = last.epoch() < epoch ? missing_finalize(code, last)
-                                   : missing_step(code, last, *pending);
+    finding =
+        last.epoch() < epoch ? missing_finalize(code, last) : missing_step(code, last, *pending);
     if (!runs) add_detail(finding, "no kernel of this rank runs, and nobody is left to launch one");
   }
   add_detail(finding, waits_text(ports_, waits));

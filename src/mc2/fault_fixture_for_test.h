@@ -28,8 +28,8 @@ class CapturedLog {
  public:
   CapturedLog() {
     lines().lock()->clear();
-    before_ = set_log_sink(
-        [](LogLevel, std::string_view line) { lines().lock()->emplace_back(line); });
+    before_ =
+        set_log_sink([](LogLevel, std::string_view line) { lines().lock()->emplace_back(line); });
   }
   ~CapturedLog() { set_log_sink(before_); }
   CapturedLog(const CapturedLog&) = delete;
@@ -270,9 +270,9 @@ inline void expect_finding(FaultRig& rig, const CapturedLog& log, const Finding&
   EXPECT_THAT(found->expected, testing::AnyOf(expected.expected, HasAnyText(expected.expected)));
   EXPECT_THAT(found->found, testing::AnyOf(expected.found, HasAnyText(expected.found)));
   EXPECT_THAT(found->detail, testing::HasSubstr(expected.detail));
-  EXPECT_THAT(log.all(), testing::ElementsAre(testing::AllOf(
-                             testing::HasSubstr(code_info(found->code).id),
-                             testing::HasSubstr(sentence(*found)))));
+  EXPECT_THAT(log.all(),
+              testing::ElementsAre(testing::AllOf(testing::HasSubstr(code_info(found->code).id),
+                                                  testing::HasSubstr(sentence(*found)))));
   for (int rank = 0; rank < rig.ranks(); ++rank) {
     if (std::ranges::find(unharmed, rank) != unharmed.end()) continue;
     const Status& stream = streams[static_cast<std::size_t>(rank)];

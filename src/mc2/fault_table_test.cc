@@ -45,7 +45,8 @@ std::set<std::string> matches(const std::string& pattern) {
   std::set<std::string> found;
   const std::regex expression(pattern);
   for (std::string line; std::getline(file, line);) {
-    for (std::sregex_iterator each(line.begin(), line.end(), expression), end; each != end; ++each) {
+    for (std::sregex_iterator each(line.begin(), line.end(), expression), end; each != end;
+         ++each) {
       found.insert((*each)[1]);
     }
   }

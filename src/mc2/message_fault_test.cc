@@ -151,15 +151,18 @@ std::vector<FaultRow> buffer_rows() {
        at(Code::kNullBuffer, Part::kRecv, "a device address", "0")},
       buffer("ShortSource", Part::kSend, small, kBytes, "CR-MEM03"),
       buffer("ShortTarget", Part::kRecv, small, "768 bytes of live device memory", "CR-MEM03"),
-      buffer("FreedSource", Part::kSend,
-             [](FaultRig& rig) { return static_cast<const void*>(rig.freed); }, kBytes, "CR-MEM02"),
-      buffer("HostSource", Part::kSend,
-             [](FaultRig&) { return static_cast<const void*>(&host); }, kBytes, "CR-MEM01"),
-      buffer("MisalignedSource", Part::kSend,
-             [](FaultRig& rig) {
-               return static_cast<const void*>(reinterpret_cast<const char*>(rig.send[1]) + 2);
-             },
-             kBytes, "CR-MEM04"),
+      buffer(
+          "FreedSource", Part::kSend,
+          [](FaultRig& rig) { return static_cast<const void*>(rig.freed); }, kBytes, "CR-MEM02"),
+      buffer(
+          "HostSource", Part::kSend, [](FaultRig&) { return static_cast<const void*>(&host); },
+          kBytes, "CR-MEM01"),
+      buffer(
+          "MisalignedSource", Part::kSend,
+          [](FaultRig& rig) {
+            return static_cast<const void*>(reinterpret_cast<const char*>(rig.send[1]) + 2);
+          },
+          kBytes, "CR-MEM04"),
       {"SourceInsideTheTarget", On::kBoth,
        with(Part::kSend, [](const RawRank& rank) { return number(rank.rig.recv[1]); }),
        [](FaultRig& rig) {
@@ -185,8 +188,7 @@ std::vector<FaultRow> number_rows() {
        with(Part::kCount, std::numeric_limits<std::uint64_t>::max() / 4),
        at(Code::kCountZero, Part::kCount, "a size that fits 64 bits", "4611686018427387903"),
        operations(1)},
-      {"CountBeyondTheBuffer", On::kBoth,
-       with(Part::kCount, 257),
+      {"CountBeyondTheBuffer", On::kBoth, with(Part::kCount, 257),
        [](FaultRig& rig) {
          return rig.at(Code::kShortBuffer, 0, Part::kSend, "1028 bytes of live device memory",
                        hex(rig.send[1]), "CR-MEM03");
@@ -201,15 +203,13 @@ std::vector<FaultRow> number_rows() {
        at(Code::kBadHandle, Part::kHandle, "0", "-1")},
       {"SequenceAhead", On::kUpstream, with(Part::kSequence, 1),
        at(Code::kSequenceNumber, Part::kSequence, "0", "1")},
-      {"OtherCommand", On::kBoth,
-       with(Part::kCommand, 2, all_reduce),
+      {"OtherCommand", On::kBoth, with(Part::kCommand, 2, all_reduce),
        at(Code::kGroupMismatch, Part::kCommand, "all-gather", "all-reduce",
           "ranks 0,2: all-gather; rank 1: all-reduce")},
       {"OtherCount", On::kBoth, with(Part::kCount, 63),
        at(Code::kGroupMismatch, Part::kCount, "64", "63")},
       {"OtherDtype", On::kBoth,
-       with(Part::kDtype,
-            [](const RawRank& rank) { return *code_of(rank.layout, Dtype::kInt32); }),
+       with(Part::kDtype, [](const RawRank& rank) { return *code_of(rank.layout, Dtype::kInt32); }),
        at(Code::kGroupMismatch, Part::kDtype, "fp32", "int32")},
       {"OtherOp", On::kBoth, reduces(Part::kOp, 2),
        at(Code::kGroupMismatch, Part::kOp, "sum", "max"), all_reduces},
@@ -227,8 +227,8 @@ Message all_to_all_v(const RawRank& rank) {
   message.count = 0;
   return message;
 }
-RawKernel side(const std::function<void(const RawRank&, SideMessage&, std::vector<std::byte>&)>&
-                   change) {
+RawKernel side(
+    const std::function<void(const RawRank&, SideMessage&, std::vector<std::byte>&)>& change) {
   return [change](RawRank& rank) -> Status {
     SideMessage table;
     const auto ranks = static_cast<std::size_t>(rank.rig.ranks());

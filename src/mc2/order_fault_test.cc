@@ -81,13 +81,16 @@ std::vector<FaultRow> end_rows() {
        },
        word(Code::kClientState, "commitTurnCnt.cnt", "at least 2", "1", "the finalize message"),
        three_turns},
-      {"FinalizeBeforeTheOthersLastTurn", On::kReadme,
+      {"FinalizeBeforeTheOthersLastTurn",
+       On::kReadme,
        [](RawRank& rank) -> Status {
          COMMRIG_TRY(rank.perform(0, rank.turns()));
          return rank.finalize(1);
        },
        at(Code::kGroupMismatch, 0, Part::kCommand, gather, "finalize", "for turn 2 of slot 0"),
-       three_turns, {}, {kGuilty}},
+       three_turns,
+       {},
+       {kGuilty}},
       {"FinalizeBeforeTheDoneTurns", On::kReadme,
        [](RawRank& rank) -> Status {
          COMMRIG_TRY(rank.write(0, rank.turns()));
@@ -96,25 +99,35 @@ std::vector<FaultRow> end_rows() {
        },
        word(Code::kClientState, "finishedTurnCnt.cnt", "2", "0", "finalize message in slot 1"),
        [](RawRank& rank) { return rank.await(0, 1); }},
-      {"FinalizeWhileTheOthersGoOn", On::kBoth, [](RawRank& rank) { return rank.finalize(0); },
+      {"FinalizeWhileTheOthersGoOn",
+       On::kBoth,
+       [](RawRank& rank) { return rank.finalize(0); },
        at(Code::kGroupMismatch, 0, Part::kCommand, gather, "finalize", "for turn 1 of slot 0"),
-       operations(1), {}, {kGuilty}},
-      {"SecondFinalize", On::kBoth,
+       operations(1),
+       {},
+       {kGuilty}},
+      {"SecondFinalize",
+       On::kBoth,
        [](RawRank& rank) -> Status {
          COMMRIG_TRY(rank.right());
          return rank.finalize(0);
        },
        at(Code::kClientState, 0, Part::kCommand, "the end of the kernel", "finalize",
           "has finalized before"),
-       operations(1), {}, {0, 2}},
-      {"MessageAfterFinalize", On::kBoth,
+       operations(1),
+       {},
+       {0, 2}},
+      {"MessageAfterFinalize",
+       On::kBoth,
        [](RawRank& rank) -> Status {
          COMMRIG_TRY(rank.right());
          return rank.perform(0, rank.message());
        },
        at(Code::kClientState, 0, Part::kCommand, "the end of the kernel", gather,
           "has finalized before"),
-       operations(1), {}, {0, 2}},
+       operations(1),
+       {},
+       {0, 2}},
   };
 }
 

@@ -18,32 +18,64 @@ std::function<Finding(FaultRig&)> no_message(Code code, std::string detail) {
 
 std::vector<FaultRow> leaving_rows() {
   return {
-      {"KernelThrows", On::kBoth, [](RawRank&) -> Status { throw std::runtime_error("bad tile"); },
-       no_message(Code::kRankThrew, "bad tile"), operations(1), {}, {kGuilty}},
-      {"KernelReturnsAnError", On::kBoth,
+      {"KernelThrows",
+       On::kBoth,
+       [](RawRank&) -> Status { throw std::runtime_error("bad tile"); },
+       no_message(Code::kRankThrew, "bad tile"),
+       operations(1),
+       {},
+       {kGuilty}},
+      {"KernelReturnsAnError",
+       On::kBoth,
        [](RawRank&) { return Status(Error::make(Code::kBadArgument, "shape does not fit")); },
-       no_message(Code::kRankThrew, "shape does not fit"), operations(1), {}, {kGuilty}},
-      {"LeavesBeforeItsMessage", On::kBoth, [](RawRank&) { return ok(); },
-       no_message(Code::kRankLeft, "its kernel returned"), operations(1), {}, {kGuilty}},
-      {"LeavesBeforeItsCommit", On::kBoth,
+       no_message(Code::kRankThrew, "shape does not fit"),
+       operations(1),
+       {},
+       {kGuilty}},
+      {"LeavesBeforeItsMessage",
+       On::kBoth,
+       [](RawRank&) { return ok(); },
+       no_message(Code::kRankLeft, "its kernel returned"),
+       operations(1),
+       {},
+       {kGuilty}},
+      {"LeavesBeforeItsCommit",
+       On::kBoth,
        [](RawRank& rank) { return rank.write(0, rank.message()); },
        word(Code::kRankLeft, "commitTurnCnt.cnt", "at least 1", "0", "its kernel returned"),
-       operations(1), {}, {kGuilty}},
-      {"LeavesBeforeItsLastTurn", On::kBoth,
+       operations(1),
+       {},
+       {kGuilty}},
+      {"LeavesBeforeItsLastTurn",
+       On::kBoth,
        [](RawRank& rank) { return rank.perform(0, rank.turns()); },
        word(Code::kRankLeft, "commitTurnCnt.cnt", "at least 2", "1", "its kernel returned"),
-       three_turns, {}, {kGuilty}},
-      {"LeavesBeforeFinalize", On::kBoth,
+       three_turns,
+       {},
+       {kGuilty}},
+      {"LeavesBeforeFinalize",
+       On::kBoth,
        [](RawRank& rank) { return rank.perform(0, rank.message()); },
        [](FaultRig& rig) {
          return rig.word(Code::kNoFinalize, 1, "sendMsgs.valid", "a finalize message",
                          "the end of the kernel");
        },
-       operations(1), {}, {0, 1, 2}},
-      {"NeverLaunched", On::kBoth, {}, no_message(Code::kRankMissing, "nobody is left to launch"),
-       operations(1), {}, {kGuilty}},
-      {"NeverLaunchedAgain", On::kBoth, {},
-       no_message(Code::kRankMissing, "nobody is left to launch"), operations(1), &RawRank::right,
+       operations(1),
+       {},
+       {0, 1, 2}},
+      {"NeverLaunched",
+       On::kBoth,
+       {},
+       no_message(Code::kRankMissing, "nobody is left to launch"),
+       operations(1),
+       {},
+       {kGuilty}},
+      {"NeverLaunchedAgain",
+       On::kBoth,
+       {},
+       no_message(Code::kRankMissing, "nobody is left to launch"),
+       operations(1),
+       &RawRank::right,
        {kGuilty}},
   };
 }
@@ -54,19 +86,26 @@ std::vector<FaultRow> waiting_rows() {
     return rank.await(0, 2);
   };
   return {
-      {"WaitsForATurnTooMany", On::kUpstream, waits_for_two,
-       word(Code::kStalled, "finishedTurnCnt.cnt", "a wait for turn 1 at most",
-            "a wait for turn 2", "no such turn"),
-       operations(1), {}, {0, 2}},
-      {"WaitsForATurnThatItDidNotCommit", On::kReadme, waits_for_two,
+      {"WaitsForATurnTooMany",
+       On::kUpstream,
+       waits_for_two,
+       word(Code::kStalled, "finishedTurnCnt.cnt", "a wait for turn 1 at most", "a wait for turn 2",
+            "no such turn"),
+       operations(1),
+       {},
+       {0, 2}},
+      {"WaitsForATurnThatItDidNotCommit",
+       On::kReadme,
+       waits_for_two,
        word(Code::kStalled, "commitTurnCnt.cnt", "at least 2", "1", "rank 1 waits for a turn"),
-       operations(1), {}, {0, 2}},
+       operations(1),
+       {},
+       {0, 2}},
       {"WaitsForASlotWithoutAMessage", On::kReadme, [](RawRank& rank) { return rank.await(3, 1); },
        [](FaultRig& rig) {
          return rig.word(Code::kStalled, 3, "sendMsgs.valid", "a message", "none");
        }},
-      {"WaitsForASlotThatIsNotNext", On::kUpstream,
-       [](RawRank& rank) { return rank.await(3, 1); },
+      {"WaitsForASlotThatIsNotNext", On::kUpstream, [](RawRank& rank) { return rank.await(3, 1); },
        no_message(Code::kStalled, "finishedTurnCnt[3] >= 1")},
       {"WaitsForSomethingElse", On::kBoth,
        [](RawRank& rank) -> Status {
@@ -99,8 +138,8 @@ TEST(RankFaultLaunch, KernelBehindTheOneThatWaitsForItIsNamed) {
     ASSERT_TRUE(device::launch_function(*shared, config, right_kernel(rig)));
   }
   rig.launch_raw(2, right_kernel(rig));
-  expect_finding(rig, log,
-                 rig.word(Code::kRankMissing, 0, "sendMsgs.valid", "a message", "none"), {0, 1});
+  expect_finding(rig, log, rig.word(Code::kRankMissing, 0, "sendMsgs.valid", "a message", "none"),
+                 {0, 1});
   EXPECT_FALSE(rig.machine().synchronize(*shared).has_value());
 }
 
@@ -108,17 +147,24 @@ TEST(RankFaultLaunch, RankThatIsLaunchedLateIsNotMissing) {
   for (const int threads : {0, 1, 2}) {
     FaultRig rig("upstream-64");
     rig.machine().set_host_threads(threads);
-    rig.launch_raw(0, right_kernel(rig));
-    rig.launch_raw(2, right_kernel(rig));
-    // Something else ends meanwhile, and this thread comes back from a synchronise.
+    auto* const submitted = rig.allocate<std::uint64_t>(0, 1);
+    const device::Window word = *rig.machine().memory().resolve(submitted, 8, 8);
+    for (const int rank : {0, 2}) {
+      rig.launch_raw(rank, [&rig, word](device::KernelContext& context) -> Status {
+        const RawRank raw(rig, context);
+        COMMRIG_TRY(raw.submit(0, raw.message()));
+        COMMRIG_TRY(context.add<std::uint64_t>(word, 0, 1));
+        COMMRIG_TRY(raw.await(0, 1));
+        return raw.finalize(1);
+      });
+    }
+    // This thread is inside a synchronise while they wait, and comes back from it.
     const auto other = std::move(rig.machine().create_stream(1)).value();
-    ASSERT_TRUE(device::call(*other, [] { return ok(); }));
+    ASSERT_TRUE(device::call(*other, [&rig, word]() -> Status {
+      device::Accessor accessor(rig.executor(), -1);
+      return accessor.wait<std::uint64_t>(word, 0, Compare::kAtLeast, 2, {.what = "messages"});
+    }));
     ASSERT_TRUE(rig.machine().synchronize(*other).has_value());
-    ASSERT_TRUE(rig.executor()
-                    .wait({.key = &rig,
-                           .ready = [&rig] { return rig.group().counts().messages == 2; },
-                           .what = "two messages"})
-                    .has_value());
     rig.launch_raw(1, right_kernel(rig));
     rig.expect_success();
   }
