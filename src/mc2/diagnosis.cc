@@ -162,6 +162,13 @@ std::uint32_t next_slot(const Port& port) {
   return slot;
 }
 
+// The first turn of the slot's operation that the rank has not committed.
+std::optional<std::uint64_t> uncommitted_turn(const Port& port, std::uint32_t slot) {
+  const Port::Slot& state = port.slot(slot);
+  if (state.committed >= state.submission->turns) return std::nullopt;
+  return state.committed + 1;
+}
+
 // The rank has not finalized the kernel before the one that the others are in.
 Finding missing_finalize(Code code, const Port& port) {
   const Workspace& workspace = port.workspace();
@@ -307,31 +314,45 @@ bool Engine::name_leaver(const Port& leaver, const std::vector<MemberState>& mem
   const MemberState& member = members[static_cast<std::size_t>(leaver.rank())];
   std::vector<int> waiting;
   std::optional<Pending> pending;
+  std::optional<Pending> awaited;
   bool behind = false;
   for (const Port& port : ports_) {
-    const std::optional<Pending> open = pending_of(port);
-    if (!open.has_value() || port.epoch() < leaver.epoch()) continue;
-    if (port.rank() != leaver.rank()) waiting.push_back(port.rank());
-    if (!pending.has_value()) pending = open;
+    const std::optional<Pending> theirs = pending_of(port);
+    if (!theirs.has_value() || port.epoch() < leaver.epoch()) continue;
+    if (!pending.has_value()) pending = theirs;
+    if (port.rank() != leaver.rank()) {
+      waiting.push_back(port.rank());
+      if (!awaited.has_value()) awaited = theirs;
+    }
     behind |= port.epoch() > leaver.epoch();
   }
-  // Where nobody waits yet, what it would have done next.
-  if (!pending.has_value()) pending = Pending{leaver.rank(), next_slot(leaver), 1};
+  // Its own turns come first. Those that it has committed will be done without it.
+  const std::optional<Pending> own = pending_of(leaver);
+  const std::optional<std::uint64_t> open =
+      own.has_value() ? uncommitted_turn(leaver, own->slot) : std::nullopt;
+  if (open.has_value()) {
+    pending = Pending{leaver.rank(), own->slot, *open};
+    behind = false;
+  } else if (!pending.has_value() || own.has_value()) {
+    pending = Pending{leaver.rank(), next_slot(leaver), 1};
+  }
+  const bool needed = open.has_value() || (!waiting.empty() && !own.has_value());
   Finding finding = behind ? missing_finalize(Code::kRankLeft, leaver)
                            : missing_step(Code::kRankLeft, leaver, *pending);
   if (member.error.has_value()) {
     finding.code = Code::kRankThrew;
     add_detail(finding, "its kernel ended with: " + to_string(*member.error));
-  } else if (!waiting.empty()) {
+  } else if (needed) {
     finding.code = Code::kRankLeft;
     add_detail(finding, "its kernel returned");
-  } else if (leaver.has_submitted() && std::ranges::none_of(members, &MemberState::runs)) {
+  } else if (!own.has_value() && leaver.has_submitted() &&
+             std::ranges::none_of(members, &MemberState::runs)) {
     finding = missing_finalize(Code::kNoFinalize, leaver);
     finding.found = "the end of the kernel";
   } else {
     return false;  // Nobody needs it so far; who still runs may yet.
   }
-  if (!waiting.empty()) finding.detail += "; " + waiting_text(waiting, *pending);
+  if (!waiting.empty()) add_detail(finding, waiting_text(waiting, *awaited));
   fail(std::move(finding));
   return true;
 }
