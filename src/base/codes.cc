@@ -110,9 +110,10 @@ constexpr std::array kCodes{
              "Mend the failure of the named rank's kernel",
              "The kernel of one rank threw an exception or returned an error; the other ranks of "
              "the group can no longer go on."},
-    CodeInfo{kBadHandle, Kind::kInvalidArgument, "CR-MC214", "no such handle",
-             "Use a handle that a prepare call of this client returned",
-             "Handles count from 0 in the order of the prepare calls."},
+    CodeInfo{
+        kBadHandle, Kind::kInvalidArgument, "CR-MC214", "wrong handle",
+        "Use a handle that a prepare call of this client returned",
+        "Handles count from 0 in the order of the prepare calls; each message carries its own."},
     CodeInfo{kSlotsExhausted, Kind::kExhausted, "CR-MC215", "no message slot is left",
              "Finalize before the 64th message; group messages with repeat",
              "A kernel has 64 message slots and never wraps; the finalize message takes one too."},
@@ -142,10 +143,12 @@ constexpr std::array kCodes{
              "The counts and offsets of an all-to-all-v lie in a side area with the same slot "
              "number and a valid and a check word of its own; the counts of sender and receiver "
              "must agree."},
-    CodeInfo{kStalled, Kind::kProtocol, "CR-MC223", "no rank can go on",
-             "Commit what the named ranks wait for",
-             "The kernel of every rank runs and waits, the server has nothing to do, and no "
-             "wait is satisfied: nobody is left who could change that."},
+    CodeInfo{
+        kStalled, Kind::kProtocol, "CR-MC223", "no rank can go on",
+        "Commit what the named ranks wait for",
+        "The kernels of all ranks wait, the server has nothing to do, and no wait is satisfied; "
+        "or a rank's kernel waits for something that it alone could bring: a turn that it did "
+        "not commit, or one more than its message has. Nobody is left who could change that."},
     CodeInfo{kBuffersOverlap, Kind::kProtocol, "CR-MC224", "source and target overlap",
              "Use the exact in-place form of the operation or separate buffers",
              "Source and target share bytes in a way in which a write could destroy data that is "
@@ -166,6 +169,23 @@ constexpr std::array kCodes{
              "Use a count of at least 1 that fits the address space",
              "A collective over no elements is not a message of this protocol, and count x element "
              "size x ranks x repeat must fit 64 bits."},
+    CodeInfo{
+        kWrongSlot, Kind::kProtocol, "CR-MC230", "message in the wrong slot",
+        "Start with slot 0 in every kernel, take the next one for each message, use none twice",
+        "The server looks at the slots one after the other and never goes back before the "
+        "kernel has finalized. A message in another slot is not seen."},
+    CodeInfo{
+        kCounter, Kind::kProtocol, "CR-MC231", "counter holds what nobody may have written",
+        "Write your own commit counters only; clear the finished counters after finalize",
+        "The server alone counts finished turns, the kernel clears them when finalize has been "
+        "answered, and commit and finished counters are 0 when a kernel starts. Other values "
+        "let a wait or a turn through too early."},
+    CodeInfo{
+        kRankMissing, Kind::kPeerLost, "CR-MC232", "a rank's kernel never came",
+        "Launch the kernel of every rank before a thread waits, each on a stream of its own",
+        "All kernels of the group that run wait, a rank that they need has none, and nobody is "
+        "left who could launch it: every thread of the host waits in synchronise, and all "
+        "other streams are idle."},
     CodeInfo{kKernelThrew, Kind::kState, "CR-RUN01", "kernel threw an exception",
              "Catch it in the kernel or mend its cause",
              "An exception left a kernel or host callback. The stream carries the error until it "

@@ -57,6 +57,9 @@ enum class Code : std::uint16_t {
   kStrideTooSmall,
   kSequenceNumber,
   kCountZero,
+  kWrongSlot,
+  kCounter,
+  kRankMissing,
   // RUN: running ranks, kernels and commands
   kKernelThrew,
   kAborted,

@@ -104,6 +104,15 @@ void Machine::settle() {
 }
 
 Status Machine::drive_until(FunctionRef<bool()> done, const char* what, Nanos deadline) {
+  const Driver driver{done, deadline != kForever};
+  driving_.lock()->push_back(&driver);
+  Status status = drive(driver, what, deadline);
+  std::erase(*driving_.lock(), &driver);
+  return status;
+}
+
+Status Machine::drive(const Driver& driver, const char* what, Nanos deadline) {
+  const FunctionRef<bool()>& done = driver.done;
   drivers_.fetch_add(1, std::memory_order_seq_cst);
   Status status = ok();
   std::uint64_t seen = 0;
@@ -112,6 +121,7 @@ Status Machine::drive_until(FunctionRef<bool()> done, const char* what, Nanos de
     while (advance_all()) {
     }
     if (done()) break;
+    if (host_threads_.load(std::memory_order_acquire) != 0) tell_watchers();
     const auto changed = [&] { return epoch_.load(std::memory_order_seq_cst) != seen || done(); };
     status = executor_.wait({.key = &epoch_, .ready = changed, .what = what, .deadline = deadline});
     if (!status) break;
@@ -120,6 +130,69 @@ Status Machine::drive_until(FunctionRef<bool()> done, const char* what, Nanos de
   // Whatever came after the last pass is the sweeper's.
   if (epoch_.load(std::memory_order_seq_cst) != seen) executor_.wake(&swept_);
   return status;
+}
+
+// Everything is read between two looks at the epoch. A work that was enqueued before the first is
+// seen on its stream; whoever enqueues one later and waits by the time that the drivers are looked
+// at has moved the epoch. So at that moment no work is left that could end but those of the `busy`
+// streams, and nobody is left who could enqueue one: it stays so.
+bool Machine::host_waits(std::size_t busy) const {
+  const int threads = host_threads_.load(std::memory_order_acquire);
+  if (threads == 0) return false;
+  const std::uint64_t seen = epoch_.load(std::memory_order_seq_cst);
+  std::size_t working = 0;
+  {
+    const auto streams = streams_.lock();
+    for (const auto& entry : *streams) {
+      const std::uint64_t completed = entry->stream->completed();
+      if (completed != entry->stream->enqueued()) ++working;
+    }
+  }
+  if (working != busy) return false;
+  {
+    const auto driving = driving_.lock();
+    if (driving->size() < static_cast<std::size_t>(threads)) return false;
+    for (const Driver* driver : *driving) {
+      if (driver->has_deadline || driver->done()) return false;
+    }
+  }
+  return epoch_.load(std::memory_order_seq_cst) == seen;
+}
+
+void Machine::watch_host(const void* owner, std::function<void()> watcher) {
+  auto entry = std::make_shared<Watcher>();
+  entry->owner = owner;
+  entry->call = std::move(watcher);
+  watchers_.lock()->push_back(std::move(entry));
+}
+
+void Machine::unwatch_host(const void* owner) {
+  std::shared_ptr<Watcher> watcher;
+  {
+    const auto watchers = watchers_.lock();
+    const auto found = std::ranges::find(*watchers, owner, [](const auto& w) { return w->owner; });
+    if (found == watchers->end()) return;
+    watcher = *found;
+    watchers->erase(found);
+  }
+  const Status unused = executor_.wait(
+      {.key = watcher.get(),
+       .ready = [&watcher] { return watcher->users.load(std::memory_order_acquire) == 0; },
+       .what = "the last call of a watcher"});
+  COMMRIG_CHECK(unused.has_value(), to_string(unused.error()));
+}
+
+void Machine::tell_watchers() {
+  std::vector<std::shared_ptr<Watcher>> watchers;
+  {
+    const auto all = watchers_.lock();
+    watchers = *all;
+    for (const auto& watcher : watchers) watcher->users.fetch_add(1, std::memory_order_relaxed);
+  }
+  for (const auto& watcher : watchers) {
+    watcher->call();
+    if (watcher->users.fetch_sub(1, std::memory_order_acq_rel) == 1) executor_.wake(watcher.get());
+  }
 }
 
 void Machine::sweep() {

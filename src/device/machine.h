@@ -48,6 +48,21 @@ class Machine {
   // Advances all streams until `done` holds; kDeadline when it doesn't in time.
   Status drive_until(FunctionRef<bool()> done, const char* what, Nanos deadline);
 
+  // How many threads of the host enqueue works, now and later; 0 (the default) when that is not
+  // known. With a number, a rank that nobody can launch any more is found, see host_waits().
+  void set_host_threads(int count) { host_threads_.store(count, std::memory_order_release); }
+
+  // Whether nobody can enqueue anything any more, as long as the kernels at the front of `busy`
+  // streams stay where they are: every thread of the host waits in synchronise, in vain and without
+  // a deadline, and all other streams are idle. The caller knows that those kernels sleep, before
+  // and after the call. False where the number of threads is not known.
+  bool host_waits(std::size_t busy) const;
+
+  // Calls `watcher` whenever a thread of the host goes to sleep in synchronise, until unwatch_host
+  // with the same owner has returned. It must neither block nor wait.
+  void watch_host(const void* owner, std::function<void()> watcher);
+  void unwatch_host(const void* owner);
+
   // Says that some pending work may go on. Called after whatever it waits for has come.
   void poke();
 
@@ -70,6 +85,19 @@ class Machine {
     int device;
     std::atomic<int> users{0};
   };
+  // A thread of the host inside drive_until.
+  struct Driver {
+    FunctionRef<bool()> done;
+    bool has_deadline;
+  };
+  // Shared between the list and the threads that call it at the moment.
+  struct Watcher {
+    const void* owner;
+    std::function<void()> call;
+    std::atomic<int> users{0};
+  };
+  Status drive(const Driver& driver, const char* what, Nanos deadline);
+  void tell_watchers();
   void retire(Stream& stream);
   std::shared_ptr<Entry> use_entry(std::size_t index);
   void add_doorbell(const Doorbell& doorbell);
@@ -93,7 +121,10 @@ class Machine {
   std::atomic<bool> closing_{false};
   std::atomic<int> runners_{0};
   std::atomic<int> next_stream_{0};
-  Guarded<std::vector<std::shared_ptr<Entry>>> streams_;       // shared, see Entry
+  Guarded<std::vector<std::shared_ptr<Entry>>> streams_;  // shared, see Entry
+  std::atomic<int> host_threads_{0};
+  Guarded<std::vector<const Driver*>> driving_;
+  Guarded<std::vector<std::shared_ptr<Watcher>>> watchers_;    // shared, see Watcher
   Guarded<std::map<const void*, const Doorbell*>> doorbells_;  // by the word's address
 };
 

@@ -23,6 +23,14 @@ Status Client::init(const void* context) {
   std::array<std::byte, kContextBytes> bytes{};
   COMMRIG_TRY(kernel_.get(window, 0, bytes.data(), bytes.size()));
   COMMRIG_ASSIGN(context_, read_context(bytes, layout_));
+  // Among ranks of this machine the kernel knows which one it is.
+  if (context_.doorbell != 0) doorbell_ = kernel_.doorbell(context_.doorbell);
+  if (doorbell_ != nullptr && static_cast<int>(context_.rank) != kernel_.rank()) {
+    return Error::make(Code::kBadContext,
+                       fmt::format("rankId (at 0x10 of the context) is {}, but the kernel was "
+                                   "launched for rank {}",
+                                   context_.rank, kernel_.rank()));
+  }
   const std::uint64_t skipped = context_.base - context_.workspace;
   COMMRIG_ASSIGN(
       device::Window workspace,
@@ -30,9 +38,9 @@ Status Client::init(const void* context) {
   workspace_.emplace(kernel_, std::move(workspace), layout_);
   if (context_.doorbell != 0) {
     COMMRIG_ASSIGN(bell_, kernel_.window(context_.doorbell, sizeof(std::uint64_t), 8));
-    doorbell_ = kernel_.doorbell(context_.doorbell);
   }
   COMMRIG_TRY(read_windows());
+  COMMRIG_TRY(check_windows());
   state_ = State::kReady;
   return ok();
 }
@@ -49,6 +57,18 @@ Status Client::read_windows() {
     return ok();
   }
   const std::size_t bytes = std::size_t{ranks()} * kWindowRecordBytes;
+  if (context_.data == 0) {
+    return Error::make(
+        Code::kBadContext,
+        fmt::format("data (at 0x22b0 of the context) is 0 with multiFlag {}", context_.multi_flag));
+  }
+  // 0 in contexts that end before this field.
+  if (context_.data_bytes != 0 && context_.data_bytes < bytes) {
+    return Error::make(Code::kBadContext,
+                       fmt::format("dataSize (at 0x22b8 of the context) is {}, expected at least "
+                                   "{} for {} ranks",
+                                   context_.data_bytes, bytes, ranks()));
+  }
   COMMRIG_ASSIGN(const device::Window records, kernel_.window(context_.data, bytes));
   std::vector<std::byte> copy(bytes);
   COMMRIG_TRY(kernel_.get(records, 0, copy.data(), copy.size()));
@@ -58,6 +78,17 @@ Status Client::read_windows() {
     if (rank != this->rank()) continue;
     windows_[rank].remote_in = windows_[rank].local_in;
     windows_[rank].remote_out = windows_[rank].local_out;
+  }
+  return ok();
+}
+
+Status Client::check_windows() const {
+  for (std::uint32_t rank = 0; rank < ranks() && window_bytes() != 0; ++rank) {
+    const bool has_in = windows_[rank].remote_in.address != 0;
+    if (has_in && windows_[rank].remote_out.address != 0) continue;
+    return Error::make(Code::kBadContext,
+                       fmt::format("windows{}[{}] is 0, expected the address of {} bytes",
+                                   has_in ? "Out" : "In", rank, window_bytes()));
   }
   return ok();
 }

@@ -102,6 +102,7 @@ class Client {
   Status publish_commit(std::uint32_t slot, std::uint64_t total);
   Status await_finished(std::uint32_t slot, Compare compare, std::uint64_t value, const char* what);
   Status read_windows();
+  Status check_windows() const;
   Status ring();
 
   device::KernelContext& kernel_;

@@ -30,8 +30,8 @@ Engine::Engine(device::Machine& machine, std::vector<Workspace> workspaces, Memb
   COMMRIG_CHECK(ranks <= marked_.size() * 64, "more ranks than marks");
   ports_.reserve(ranks);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    ports_.emplace_back(std::move(workspaces[rank]), machine.memory(), static_cast<int>(rank),
-                        ranks, readiness_);
+    ports_.emplace_back(std::move(workspaces[rank]), machine.memory(), members,
+                        static_cast<int>(rank), ranks, readiness_);
   }
 }
 
@@ -73,7 +73,7 @@ void Engine::do_what_is_due(bool may_hand_over) {
   while (scan() | serve_due(may_hand_over)) {
   }
   for (Port& port : ports_) {
-    port.check_ended();
+    port.check_used();
     if (!failed_ && port.finding().has_value()) fail(*port.finding());
   }
   if (!failed_) diagnose(members);
@@ -145,6 +145,10 @@ bool Engine::serve_slot(std::uint32_t slot, bool may_hand_over) {
       handed_over_ = true;
       return turn > done + 1;
     }
+    for (Port& port : ports_) {
+      if (!port.check_finished(slot)) fail(*port.finding());
+      if (failed_) return false;
+    }
     if (!perform(slot, turn, work)) return false;
   }
   return true;
@@ -173,12 +177,14 @@ bool Engine::perform(std::uint32_t slot, std::uint64_t turn, const TurnWork& wor
   // What comes behind an operation that is over was not looked at so far.
   const bool over = turn >= submissions_.front()->turns;
   for (std::size_t rank = 0; rank < ports_.size(); ++rank) {
-    ports_[rank].finish(slot, turn);
-    finished_words_[rank] = ports_[rank].workspace().finished_word(slot);
+    Port& port = ports_[rank];
+    port.finish(slot, turn);
+    finished_words_[rank] = port.workspace().finished_word(slot);
+    if (!failed_ && port.finding().has_value()) fail(*port.finding());
   }
   machine_.executor().wake_each(finished_words_);
   if (over) mark_all();
-  return true;
+  return !failed_;
 }
 
 Status Engine::perform_pieces(const TurnWork& work) {
@@ -197,6 +203,10 @@ Status Engine::perform_pieces(const TurnWork& work) {
   });
   if (std::optional<Error> error = *first.lock()) return *std::move(error);
   return ok();
+}
+
+std::optional<Finding> Engine::check_start(int rank) const {
+  return ports_.at(static_cast<std::size_t>(rank)).check_clear();
 }
 
 void Engine::give_up(Finding finding) {

@@ -58,6 +58,9 @@ class Engine {
   // Looks at all workspaces and at what became of the kernels, and performs whatever is left.
   // Thread-safe.
   void look();
+  // What stands in this rank's counters that must not when its kernel starts. Thread-safe as long
+  // as no kernel of the rank runs; no wait, no access that is observed.
+  std::optional<Finding> check_start(int rank) const;
   // Ends the group with this finding. Thread-safe.
   void give_up(Finding finding);
 
@@ -81,6 +84,10 @@ class Engine {
   void find_leaver(const std::vector<MemberState>& members);
   bool name_leaver(const Port& leaver, const std::vector<MemberState>& members);
   void find_stall();
+  bool find_foreign_wait(const std::vector<RankWaits>& waits);
+  bool find_lost_wait(const std::vector<RankWaits>& waits);
+  bool is_stalled(const std::vector<RankWaits>& waits) const;
+  void name_stalled(const std::vector<RankWaits>& waits);
   void fail(Finding finding);
 
   device::Machine& machine_;

@@ -23,7 +23,10 @@ Group::Group(device::Machine& machine, const GroupOptions& options)
       options_(options),
       abort_(&machine.abort_flag()),
       addresses_(static_cast<std::size_t>(options.ranks)),
-      members_(options.ranks, [this] { ring(); }),
+      members_(options.ranks,
+               {.ring = [this] { ring(); },
+                .check_start = [this](int rank) { return server_->check_start(rank); },
+                .report = [this](Finding finding) { server_->give_up(std::move(finding)); }}),
       server_accessor_(machine.executor(), -1) {}
 
 Result<std::unique_ptr<Group>> Group::create(device::Machine& machine,
@@ -42,6 +45,7 @@ Result<std::unique_ptr<Group>> Group::create(device::Machine& machine,
 }
 
 Group::~Group() {
+  machine_.unwatch_host(this);
   server_.reset();
   const auto release = [this](void* address) {
     if (address == nullptr) return;
@@ -139,6 +143,7 @@ Status Group::start_server() {
   }
   server_ = std::make_unique<Server>(machine_, std::move(workspaces), bell_, members_, abort_,
                                      options_.server);
+  machine_.watch_host(this, [this] { members_.on_host_sleeps(); });
   return ok();
 }
 

@@ -27,6 +27,7 @@ class GroupRig {
   GroupRig(const std::string& layout, int ranks) : GroupRig(layout, {.ranks = ranks}) {}
   GroupRig(const std::string& layout, GroupOptions options)
       : machine_(executor_, events_, {.devices = options.ranks}) {
+    machine_.set_host_threads(1);
     options.layout = *find_layout(layout);
     Result<std::unique_ptr<Group>> made = Group::create(machine_, options);
     group_ = std::move(made).value();

@@ -207,6 +207,7 @@ constexpr std::array kLayouts{
         .no_op_code = 4,
         .valid_word_triggers = true,
         .has_check_word = true,
+        .fixes_no_op = true,
         .marks_taken = true,
         .in_order = true,
         .carries_repeat = true,

@@ -159,6 +159,7 @@ struct Layout {
   // Behaviour.
   bool valid_word_triggers = false;        // else a valid commit makes the server look
   bool has_check_word = false;             // the last word of a message sums the others
+  bool fixes_no_op = false;                // data movers carry no_op_code and nothing else
   bool marks_taken = false;                // the server writes valid_taken
   bool in_order = false;                   // slots are served strictly in order, else any slot
   bool carries_repeat = false;             // else a commit's count names the turn, without limit

@@ -63,6 +63,11 @@ MaybeFinding check_meaning(const Submission& submission, const Finder& finder,
   if (layout.carries_repeat && message.repeat == 0) {
     return finder.at(Code::kZeroRepeat, Part::kRepeat, "1 to 255", "0");
   }
+  if (layout.fixes_no_op && !is_reduction(message.command) &&
+      message.wire.op != layout.no_op_code) {
+    return finder.at(Code::kBadOpCode, Part::kOp, std::to_string(layout.no_op_code),
+                     std::to_string(message.wire.op), "this operation reduces nothing");
+  }
   if (is_reduction(message.command) && !dtype::info(message.dtype).has_arithmetic) {
     return finder.at(Code::kNoArithmetic, Part::kDtype, "a type with arithmetic",
                      std::string(dtype::info(message.dtype).name));

@@ -8,6 +8,7 @@
 
 #include "base/finding.h"
 #include "device/memory.h"
+#include "mc2/members.h"
 #include "mc2/operation.h"
 #include "mc2/workspace.h"
 
@@ -45,17 +46,25 @@ class Port {
     std::uint64_t done = 0;
   };
 
-  Port(Workspace workspace, const device::Memory& memory, int rank, std::uint32_t ranks,
-       Readiness& readiness);
+  // The references must outlive the port. The members know how many kernels the rank has started.
+  Port(Workspace workspace, const device::Memory& memory, const Members& members, int rank,
+       std::uint32_t ranks, Readiness& readiness);
 
   // Takes whatever is new in the workspace; true when something was. Answers a finalize message
   // that it finds. The first thing that is wrong ends up in finding().
   bool scan();
 
-  // Looks at the commits of operations that are over, which scan() does not look at again: a commit
-  // too many may come late. What is wrong ends up in finding().
-  void check_ended();
+  // Looks at what scan() does not look at again: late commits of operations that are over, messages
+  // in slots that were used, finished counters that only the server writes. What is wrong ends up
+  // in finding().
+  void check_used();
 
+  // A counter that is not 0 though no kernel of the rank runs and the last one has finalized. Looks
+  // at the words alone, so any thread may call it at such a time.
+  std::optional<Finding> check_clear() const;
+
+  // Whether the slot's finished counter still holds what finish() wrote last.
+  bool check_finished(std::uint32_t slot);
   // The slot's operation is complete up to `turns`: writes it where the rank sees it. The caller
   // wakes who waits for it.
   void finish(std::uint32_t slot, std::uint64_t turns);
@@ -81,7 +90,11 @@ class Port {
   Result<std::optional<Message>> read_message(std::uint32_t slot);
   Result<bool> read_table(std::uint32_t slot, Submission& submission);
   bool accept(std::uint32_t slot, Submission submission);
+  std::optional<Finding> check_kernel(std::uint32_t slot, Command command) const;
+  std::optional<Finding> check_order(std::uint32_t slot, const Message& message) const;
+  Result<bool> check_used_slot(std::uint32_t slot);
   bool set_committed(std::uint32_t slot, std::uint64_t count);
+  Result<bool> take_finalize(std::uint32_t slot);
   Status answer_finalize(std::uint32_t slot);
   void set_progress(std::uint32_t slot, std::uint64_t committed, std::uint64_t done);
   bool fail(Finding finding);
@@ -89,6 +102,7 @@ class Port {
   Workspace workspace_;
   const Layout& layout_;
   const device::Memory& memory_;
+  const Members& members_;
   Readiness& readiness_;
   int rank_;
   std::uint32_t ranks_;

@@ -36,6 +36,10 @@ class Server {
   // Makes the thread look at everything. Thread-safe, does not wait.
   void wake();
 
+  // As the engine's.
+  std::optional<Finding> check_start(int rank) const { return engine_.check_start(rank); }
+  void give_up(Finding finding) { engine_.give_up(std::move(finding)); }
+
   // Thread-safe.
   std::optional<Finding> finding() const { return engine_.finding(); }
   ServerCounts counts() const { return engine_.counts(); }

@@ -45,6 +45,11 @@ Status Workspace::write_side_message(std::uint32_t slot, std::span<const std::by
   return accessor_->put(window_, layout_->side_message_at(slot), message.data(), kSideMessageBytes);
 }
 
+Status Workspace::mark_side_taken(std::uint32_t slot) const {
+  return accessor_->store<std::uint64_t>(
+      window_, layout_->side_message_at(slot) + side_valid_field().offset, layout_->valid_taken);
+}
+
 Result<std::uint64_t> Workspace::commit_count(std::uint32_t slot) const {
   return accessor_->load<std::uint64_t>(window_, commit_count_at(slot));
 }

@@ -28,6 +28,8 @@ class Workspace {
   Status write_message(std::uint32_t slot, std::span<const std::byte> message) const;
   Status read_side_message(std::uint32_t slot, std::span<std::byte> out) const;
   Status write_side_message(std::uint32_t slot, std::span<const std::byte> message) const;
+  // The server has copied the side message.
+  Status mark_side_taken(std::uint32_t slot) const;
 
   // Counters: `cnt` and `valid` of a commit, `cnt` of a finish.
   Result<std::uint64_t> commit_count(std::uint32_t slot) const;
