@@ -110,7 +110,8 @@ GoldenMatrix golden_matmul(GoldenType type, const void* a, std::span<const doubl
 }
 
 double golden_bound(GoldenType type, std::size_t inner, double value, double magnitude) {
-  return static_cast<double>(inner) * 0x1p-24 * magnitude + golden_ulp(type, value);
+  const auto count = static_cast<double>(inner);
+  return std::min(count, 16 * std::sqrt(count)) * 0x1p-24 * magnitude + golden_ulp(type, value);
 }
 
 }  // namespace commrig::operators

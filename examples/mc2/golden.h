@@ -39,7 +39,10 @@ GoldenMatrix golden_matmul(GoldenType type, const void* a, std::span<const doubl
 
 // How far an element may be off: inner x 2^-24 x sum|a b|, which bounds any order of fp32 products
 // and sums to first order (N. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd
-// edition, section 3.1), and one ulp of the output type for its rounding.
+// edition, section 3.1), and one ulp of the output type for its rounding. That bound grows faster
+// than the results do, until it would pass anything; roundings that do not conspire stay within a
+// small multiple of sqrt(inner) (N. Higham and T. Mary, "A new approach to probabilistic rounding
+// error analysis", 2019), so from 256 on inner counts as 16 x sqrt(inner).
 double golden_bound(GoldenType type, std::size_t inner, double value, double magnitude);
 
 }  // namespace commrig::operators

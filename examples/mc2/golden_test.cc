@@ -49,6 +49,7 @@ TEST(Golden, UlpIsTheDistanceOfNeighbours) {
 
 TEST(Golden, BoundGrowsWithTheInnerSizeAndEndsInOneUlp) {
   EXPECT_EQ(golden_bound(GoldenType::kFp16, 16, 1.0, 2.0), 16 * 0x1p-24 * 2 + 0x1p-10);
+  EXPECT_EQ(golden_bound(GoldenType::kFp32, 1U << 20U, 1.0, 2.0), 0x1p14 * 0x1p-24 * 2 + 0x1p-23);
 }
 
 }  // namespace

@@ -174,6 +174,7 @@ class Run {
         tile_rows_(tile_rows_of(options, rows_)),
         machine_(executor_, events_,
                  {.devices = options.devices != 0 ? options.devices : options.ranks}) {
+    machine_.set_host_threads(1);
     events_.subscribe(recorder_);
     if (options.observer != nullptr) events_.subscribe(*options.observer);
   }
@@ -191,7 +192,11 @@ class Run {
     COMMRIG_TRY(make_buffers());
     COMMRIG_TRY(warm_up());
     const Nanos start = executor_.now();
-    COMMRIG_TRY(launch_all());
+    if (Status launched = launch_all(); !launched) {
+      // Those that were launched wait for the others.
+      machine_.abort(launched.error());
+      return launched.error();
+    }
     COMMRIG_TRY(synchronize_all());
     const Nanos end = executor_.now();
     RunReport report;

@@ -66,8 +66,15 @@ std::string closest(std::string_view typed) {
   return fmt::format("{}", fmt::join(nearest, ", "));
 }
 
-int explain(const std::string& id) {
+// In small letters, or without the first part, an id is meant all the same.
+const CodeInfo* find_typed(const std::string& typed) {
+  const std::string id = upper_case(typed);
   const CodeInfo* const row = find_code(id);
+  return row != nullptr ? row : find_code("CR-" + id);
+}
+
+int explain(const std::string& id) {
+  const CodeInfo* const row = find_typed(id);
   if (row == nullptr) {
     return report_error(
         Error::make(Code::kBadArgument,

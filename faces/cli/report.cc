@@ -14,7 +14,10 @@ namespace commrig::cli {
 
 int report_error(const Error& error) {
   log(LogLevel::kError, to_string(error));
-  log(LogLevel::kInfo, fmt::format("see commrig explain {}", code_info(error.code).id));
+  // A bad argument says itself where the help is.
+  if (error.code != Code::kBadArgument) {
+    log(LogLevel::kInfo, fmt::format("see commrig explain {}", code_info(error.code).id));
+  }
   return error.code == Code::kBadArgument ? kExitUsage : kExitFinding;
 }
 

@@ -8,7 +8,8 @@ namespace commrig {
 
 Crew::Crew(Executor& executor, int helpers) : executor_(executor), helpers_(helpers) {
   for (int i = 0; i < helpers; ++i) {
-    executor_.spawn(Role::kService, "cr-helper", [this] { help(); });
+    // Without a helper the caller does his part.
+    if (!executor_.spawn(Role::kService, "cr-helper", [this] { help(); })) helpers_.fetch_sub(1);
   }
 }
 

@@ -43,8 +43,9 @@ enum class Role : std::uint8_t { kUserCode, kService };
 class Executor : public Clock {
  public:
   // Runs `body` on a thread of its own; it must not throw. The executor outlives it: whoever
-  // spawned it waits for its end through a word of his own.
-  virtual void spawn(Role role, std::string name, std::function<void()> body) = 0;
+  // spawned it waits for its end through a word of his own. Fails with kSystemCall, and never runs
+  // it, when the system gives no thread.
+  virtual Status spawn(Role role, std::string name, std::function<void()> body) = 0;
 
   // Returns when spec.ready() holds; with the flag's error when spec.abort is raised; with
   // kDeadline when the deadline has passed. `ready` is looked at first and last.

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <exception>
 #include <optional>
 
 #include <fmt/format.h>
@@ -110,14 +111,23 @@ ThreadExecutor::~ThreadExecutor() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void ThreadExecutor::spawn(Role role, std::string name, std::function<void()> body) {
+Status ThreadExecutor::spawn(Role role, std::string name, std::function<void()> body) {
   const std::lock_guard lock(pool_mutex_);
   jobs_.push_back(Job{role, std::move(name), std::move(body)});
   if (idle_ >= jobs_.size()) {
     pool_wake_.notify_one();
-  } else {
-    threads_.emplace_back([this] { serve_pool(); });
+    return ok();
   }
+  try {
+    threads_.emplace_back([this] { serve_pool(); });
+  } catch (const std::exception& exception) {  // How the standard library says it.
+    const std::string thread = jobs_.back().name;
+    jobs_.pop_back();
+    return Error::make(Code::kSystemCall,
+                       fmt::format("starting thread {} of this process for {}: {}",
+                                   threads_.size() + 1, thread, exception.what()));
+  }
+  return ok();
 }
 
 void ThreadExecutor::serve_pool() {

@@ -35,7 +35,7 @@ class ThreadExecutor final : public Executor {
   ThreadExecutor& operator=(const ThreadExecutor&) = delete;
 
   Nanos now() const override { return clock_.now(); }
-  void spawn(Role role, std::string name, std::function<void()> body) override;
+  Status spawn(Role role, std::string name, std::function<void()> body) override;
   Status wait(const WaitSpec& spec) override;
   void wake(const void* key) override;
   void wake_all() override;

@@ -15,11 +15,12 @@ namespace {
 void run_all(ThreadExecutor& executor, const std::vector<std::function<void()>>& bodies) {
   std::atomic<int> left{static_cast<int>(bodies.size())};
   for (const auto& body : bodies) {
-    executor.spawn(Role::kUserCode, "test", [&] {
+    const Status spawned = executor.spawn(Role::kUserCode, "test", [&] {
       body();
       left.fetch_sub(1);
       executor.wake(&left);
     });
+    ASSERT_TRUE(spawned.has_value());
   }
   const Status status = executor.wait({.key = &left, .ready = [&] { return left.load() == 0; }});
   ASSERT_TRUE(status.has_value());

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -61,6 +62,14 @@ Arena::~Arena() {
 
 Status Arena::add_segment(std::size_t bytes_at_least) {
   const std::size_t bytes = round_up(std::max(bytes_at_least, kSegmentBytes), kPage);
+  // Beyond this limit the system would end the process instead of refusing.
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes) {
+    return Error::make(Code::kSystemCall,
+                       fmt::format("device memory needs a file of {} bytes in memory; the limit of "
+                                   "file sizes (ulimit -f) is {}",
+                                   bytes, limit.rlim_cur));
+  }
   const int descriptor = ::memfd_create("commrig-device", MFD_CLOEXEC);
   if (descriptor < 0) return system_error("memfd_create", bytes);
   if (::ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) {

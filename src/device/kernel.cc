@@ -72,30 +72,38 @@ class KernelWork final : public Work {
       machine.add_runner();
       const KernelContext::Place place{launch_->config.rank, stream_.device(), stream_.number(),
                                        block, launch_->config.blocks};
-      machine.executor().spawn(Role::kUserCode, fmt::format("cr-r{}b{}", place.rank, block),
-                               [&machine, place, launch = launch_]() mutable {
-                                 run_block(machine, place, *launch);
-                                 launch.reset();
-                                 Machine::end_runner(machine);
-                               });
+      const Status spawned =
+          machine.executor().spawn(Role::kUserCode, fmt::format("cr-r{}b{}", place.rank, block),
+                                   [&machine, place, launch = launch_]() mutable {
+                                     if (run_block(machine, place, *launch, ok())) machine.settle();
+                                     launch.reset();
+                                     Machine::end_runner(machine);
+                                   });
+      if (spawned.has_value()) continue;
+      // A block that fails before it does anything, so that all who watch it learn why.
+      run_block(machine, place, *launch_, spawned);
+      Machine::end_runner(machine);
     }
   }
 
-  static void run_block(Machine& machine, const KernelContext::Place& place, Launch& launch) {
+  // Runs the block, unless it `can_run` not. True when it was the last: the next work of the stream
+  // may then start on this thread, without a hand-over.
+  static bool run_block(Machine& machine, const KernelContext::Place& place, Launch& launch,
+                        const Status& can_run) {
     const LaunchConfig& config = launch.config;
     {
       KernelContext context(machine, place, config.observer, launch.abort);
       if (config.observer != nullptr) config.observer->on_block_start(context);
       machine.executor().enter_user_code();
-      const Status status = run_guarded(config, [&] { return launch.function(context); });
+      const Status status =
+          can_run ? run_guarded(config, [&] { return launch.function(context); }) : can_run;
       machine.executor().leave_user_code();
       if (!status) fail(machine, launch, status.error());
       if (config.observer != nullptr) config.observer->on_block_end(context, status);
     }
-    if (launch.blocks_left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    // The next work of the stream may start on this thread, without a hand-over.
+    if (launch.blocks_left.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
     machine.poke();
-    machine.settle();
+    return true;
   }
 
   static void fail(Machine& machine, Launch& launch, const Error& error) {

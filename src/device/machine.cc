@@ -11,7 +11,8 @@ namespace commrig::device {
 Machine::Machine(Executor& executor, EventStream& events, const MemoryOptions& options)
     : executor_(executor), events_(events), memory_(options) {
   add_runner();
-  executor_.spawn(Role::kService, "cr-sweeper", [this] { sweep(); });
+  started_ = executor_.spawn(Role::kService, "cr-sweeper", [this] { sweep(); });
+  if (!started_) end_runner(*this);
 }
 
 Machine::~Machine() {
@@ -37,6 +38,7 @@ Result<std::unique_ptr<Stream>> Machine::create_stream(int device) {
     return Error::make(Code::kBadDevice, "device " + std::to_string(device) + " of " +
                                              std::to_string(devices()) + " devices");
   }
+  COMMRIG_TRY(started_);
   const int number = next_stream_.fetch_add(1);
   std::unique_ptr<Stream> stream(new Stream(*this, device, number));  // tidy: allow(new) private
   auto entry = std::make_shared<Entry>();

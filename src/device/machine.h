@@ -36,7 +36,7 @@ class Machine {
   EventStream& events() { return events_; }
   int devices() const { return memory_.devices(); }
 
-  // Fails with kBadDevice.
+  // Fails with kBadDevice, or kSystemCall when the machine's own thread could not be started.
   Result<std::unique_ptr<Stream>> create_stream(int device);
 
   // Waits until everything enqueued so far on the stream (the device) has ended, advancing all
@@ -110,6 +110,7 @@ class Machine {
   static void end_runner(Machine& machine);
 
   Executor& executor_;
+  Status started_ = ok();
   EventStream& events_;
   Memory memory_;
   RemoteKeys remote_keys_;

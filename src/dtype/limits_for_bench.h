@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "base/check.h"
 #include "base/thread_executor.h"
 #include "dtype/stores.h"
 
@@ -124,10 +125,11 @@ class Timing {
   std::vector<double> medians(std::span<const Work> works) {
     seconds_.assign(works.size(), {});
     for (std::size_t i = 1; i < buffers_.size(); ++i) {
-      executor_.spawn(Role::kUserCode, "bench", [this, i, works] {
+      const Status spawned = executor_.spawn(Role::kUserCode, "bench", [this, i, works] {
         run_rounds(i, works);
         ended_.count_down();
       });
+      COMMRIG_CHECK(spawned.has_value(), to_string(spawned.error()));
     }
     run_rounds(0, works);
     ended_.wait();

@@ -144,7 +144,7 @@ Status Group::start_server() {
   server_ = std::make_unique<Server>(machine_, std::move(workspaces), bell_, members_, abort_,
                                      options_.server);
   machine_.watch_host(this, [this] { members_.on_host_sleeps(); });
-  return ok();
+  return server_->started();
 }
 
 device::LaunchConfig Group::launch_config(int rank, std::string name) {

@@ -17,7 +17,8 @@ Server::Server(device::Machine& machine, std::vector<Workspace> workspaces,
       doorbell_(machine, bell, [this](int rank, device::Doorbell::Caller caller) {
         engine_.serve(rank, caller == device::Doorbell::Caller::kComputes);
       }) {
-  machine.executor().spawn(Role::kService, "cr-mc2-server", [this] { run(); });
+  started_ = machine.executor().spawn(Role::kService, "cr-mc2-server", [this] { run(); });
+  if (!started_) ended_.store(true, std::memory_order_release);
 }
 
 Server::~Server() {

@@ -33,6 +33,9 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
+  // Whether the thread could be started; without it the server must not be used.
+  const Status& started() const { return started_; }
+
   // Makes the thread look at everything. Thread-safe, does not wait.
   void wake();
 
@@ -59,6 +62,7 @@ class Server {
   std::uint64_t taken_over_ = 0;               // of these, by the thread
   std::atomic<bool> closing_{false};
   std::atomic<bool> ended_{false};
+  Status started_ = ok();
 };
 
 }  // namespace commrig::mc2

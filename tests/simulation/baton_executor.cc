@@ -27,7 +27,7 @@ Nanos BatonExecutor::now() const {
   return now_;
 }
 
-void BatonExecutor::spawn(Role role, std::string name, std::function<void()> body) {
+Status BatonExecutor::spawn(Role role, std::string name, std::function<void()> body) {
   (void)role;
   (void)name;
   const std::lock_guard lock(mutex_);
@@ -45,6 +45,7 @@ void BatonExecutor::spawn(Role role, std::string name, std::function<void()> bod
     choose_next();
     passed_.notify_all();
   });
+  return ok();
 }
 
 bool BatonExecutor::can_go_on(const Participant& participant) const {

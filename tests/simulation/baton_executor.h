@@ -31,7 +31,7 @@ class BatonExecutor final : public Executor, private AccessHook {
   BatonExecutor& operator=(const BatonExecutor&) = delete;
 
   Nanos now() const override;
-  void spawn(Role role, std::string name, std::function<void()> body) override;
+  Status spawn(Role role, std::string name, std::function<void()> body) override;
   Status wait(const WaitSpec& spec) override;
   // Nothing to do: whether a waiter can go on is asked whenever the baton is passed.
   void wake(const void* key) override { (void)key; }
