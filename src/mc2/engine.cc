@@ -61,7 +61,7 @@ void Engine::do_what_is_due(bool may_hand_over) {
   if (failed_) return;
   const bool look = look_wanted_.exchange(false, std::memory_order_acq_rel);
   if (!look) {
-    while (scan() | serve_due(may_hand_over)) {
+    while (advance(may_hand_over)) {
     }
     return;
   }
@@ -70,13 +70,20 @@ void Engine::do_what_is_due(bool may_hand_over) {
   // Asked before the last look at the workspaces: what an ended kernel has written is then seen.
   const std::vector<MemberState> members = members_.states();
   mark_all();
-  while (scan() | serve_due(may_hand_over)) {
+  while (advance(may_hand_over)) {
   }
   for (Port& port : ports_) {
     port.check_used();
     if (!failed_ && port.finding().has_value()) fail(*port.finding());
   }
   if (!failed_) diagnose(members);
+}
+
+// Both every time; false when neither did anything.
+bool Engine::advance(bool may_hand_over) {
+  const bool scanned = scan();
+  const bool served = serve_due(may_hand_over);
+  return scanned || served;
 }
 
 void Engine::mark_all() {

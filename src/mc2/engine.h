@@ -71,6 +71,7 @@ class Engine {
  private:
   void run(bool may_hand_over);
   void do_what_is_due(bool may_hand_over);
+  bool advance(bool may_hand_over);
   bool scan();
   bool serve_due(bool may_hand_over);
   bool serve_slot(std::uint32_t slot, bool may_hand_over);
