@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The commrig authors
+#include <algorithm>
+#include <cctype>
 #include <fstream>
-#include <regex>
+#include <iterator>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,6 +16,13 @@
 // The table of faults in the documents is the list of tests, no more and no less.
 namespace commrig::mc2 {
 namespace {
+
+// MessageFault.NullSource, but not fault_table_test.cc.
+bool is_fault(std::string_view word) {
+  const std::size_t dot = word.find('.');
+  return dot != std::string_view::npos && word.substr(0, dot).find("Fault") < dot &&
+         word.find_first_of("_/* ") == std::string_view::npos && !word.ends_with(".cc");
+}
 
 // "Codes/MessageFault" with "IsNamed/NullSource_readme112" is MessageFault.NullSource.
 std::string fault_of(const testing::TestInfo& test) {
@@ -33,33 +43,38 @@ std::set<std::string> registered_faults() {
     const testing::TestSuite& suite = *all.GetTestSuite(i);
     for (int j = 0; j < suite.total_test_count(); ++j) {
       const std::string fault = fault_of(*suite.GetTestInfo(j));
-      if (std::regex_search(fault, std::regex("^[A-Za-z]+Fault[A-Za-z]*\\."))) faults.insert(fault);
+      if (is_fault(fault)) faults.insert(fault);
     }
   }
   return faults;
 }
 
-std::set<std::string> matches(const std::string& pattern) {
+std::string document() {
   std::ifstream file(COMMRIG_FAULT_TABLE);
   EXPECT_TRUE(file.is_open()) << COMMRIG_FAULT_TABLE;
-  std::set<std::string> found;
-  const std::regex expression(pattern);
-  for (std::string line; std::getline(file, line);) {
-    for (std::sregex_iterator each(line.begin(), line.end(), expression), end; each != end;
-         ++each) {
-      found.insert((*each)[1]);
-    }
-  }
-  return found;
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 TEST(FaultsDocument, DocumentNamesEveryTestAndEveryTestIsThere) {
-  EXPECT_THAT(matches("`([A-Za-z]+Fault[A-Za-z]*\\.[A-Za-z]+)`"),
-              testing::ContainerEq(registered_faults()));
+  const std::string text = document();
+  std::set<std::string> named;
+  for (std::size_t tick = text.find('`'); tick != std::string::npos;) {
+    const std::size_t end = std::min(text.find('`', tick + 1), text.size());
+    const std::string word = text.substr(tick + 1, end - tick - 1);
+    if (is_fault(word)) named.insert(word);
+    tick = end < text.size() ? text.find('`', end + 1) : std::string::npos;
+  }
+  EXPECT_THAT(named, testing::ContainerEq(registered_faults()));
 }
 
 TEST(FaultsDocument, DocumentNamesIdsThatExist) {
-  const std::set<std::string> ids = matches("(CR-[A-Z0-9]+)");
+  const std::string text = document();
+  std::set<std::string> ids;
+  for (std::size_t at = text.find("CR-"); at != std::string::npos; at = text.find("CR-", at + 1)) {
+    std::size_t end = at + 3;
+    while (end < text.size() && std::isalnum(static_cast<unsigned char>(text[end])) != 0) ++end;
+    ids.insert(text.substr(at, end - at));
+  }
   EXPECT_GT(ids.size(), 20U);
   for (const std::string& id : ids) EXPECT_NE(find_code(id), nullptr) << id;
 }
