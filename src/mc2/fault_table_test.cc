@@ -20,8 +20,9 @@ namespace {
 // MessageFault.NullSource, but not fault_table_test.cc.
 bool is_fault(std::string_view word) {
   const std::size_t dot = word.find('.');
-  return dot != std::string_view::npos && word.substr(0, dot).find("Fault") < dot &&
-         word.find_first_of("_/* ") == std::string_view::npos && !word.ends_with(".cc");
+  const std::size_t at = word.find("Fault");
+  return at != 0 && at < dot && dot != std::string_view::npos && !word.ends_with(".cc") &&
+         word.find_first_of("_/* ") == std::string_view::npos;
 }
 
 // "Codes/MessageFault" with "IsNamed/NullSource_readme112" is MessageFault.NullSource.
