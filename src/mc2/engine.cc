@@ -65,7 +65,7 @@ void Engine::do_what_is_due(bool may_hand_over) {
     }
     return;
   }
-  if (std::optional<Finding> finding = *given_up_.lock()) return fail(*std::move(finding));
+  if (const std::optional<Finding> finding = *given_up_.lock()) return fail(*finding);
   handed_over_ = false;  // Whoever took it over is here, or has left it to this thread.
   // Asked before the last look at the workspaces: what an ended kernel has written is then seen.
   const std::vector<MemberState> members = members_.states();
@@ -217,12 +217,17 @@ std::optional<Finding> Engine::check_start(int rank) const {
 }
 
 void Engine::give_up(Finding finding) {
-  *given_up_.lock() = std::move(finding);
+  {
+    const auto given_up = given_up_.lock();
+    if (!given_up->has_value()) *given_up = std::move(finding);
+  }
   look();
 }
 
 void Engine::fail(Finding finding) {
   failed_ = true;
+  // Whoever gave up saw its cause first; what was found here may be a consequence of it.
+  if (const auto given_up = given_up_.lock(); given_up->has_value()) finding = **given_up;
   log(LogLevel::kError, to_string(to_error(finding)));
   const Error error = to_error(finding);
   *finding_.lock() = std::move(finding);
