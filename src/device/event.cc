@@ -37,6 +37,7 @@ class AwaitWork final : public Work {
     if (point_->failed.has_value()) return *point_->failed;
     return Progress::kDone;
   }
+  bool may_go_on() const override { return point_->reached.load(std::memory_order_acquire); }
 
  private:
   std::shared_ptr<Event::Point> point_;

@@ -3,10 +3,19 @@
 #include "device/machine.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "device/doorbell.h"
 
 namespace commrig::device {
+namespace {
+
+// Quick works that nobody waits for are found this late. While they come at least every kLinger
+// the sweeper looks by itself, so that nobody has to wake it.
+constexpr Nanos kSweepPeriod{200'000};
+constexpr Nanos kLinger{2'000'000};
+
+}  // namespace
 
 Machine::Machine(Executor& executor, EventStream& events, const MemoryOptions& options)
     : executor_(executor), events_(events), memory_(options) {
@@ -23,7 +32,7 @@ Machine::~Machine() {
                       .ready = [this] { return runners_.load(std::memory_order_acquire) == 0; },
                       .what = "the end of the machine's threads"});
   COMMRIG_CHECK(ended.has_value(), to_string(ended.error()));
-  COMMRIG_CHECK(streams_.lock()->empty(), "a stream outlives its machine");
+  COMMRIG_CHECK(streams_.empty(), "a stream outlives its machine");
 }
 
 void Machine::end_runner(Machine& machine) {
@@ -41,31 +50,15 @@ Result<std::unique_ptr<Stream>> Machine::create_stream(int device) {
   COMMRIG_TRY(started_);
   const int number = next_stream_.fetch_add(1);
   std::unique_ptr<Stream> stream(new Stream(*this, device, number));  // tidy: allow(new) private
-  auto entry = std::make_shared<Entry>();
-  entry->stream = stream.get();
-  entry->device = device;
-  streams_.lock()->push_back(std::move(entry));
+  stream->slot_ = &streams_.add(*stream, device);
   return stream;
 }
 
 void Machine::retire(Stream& stream) {
   const Status idle =
-      drive_until([&stream] { return stream.idle(); }, "the end of a stream", kForever);
+      drive_until([&stream] { return stream.idle(); }, "the end of a stream", kForever, &stream);
   COMMRIG_CHECK(idle.has_value(), to_string(idle.error()));
-  std::shared_ptr<Entry> entry;
-  {
-    const auto streams = streams_.lock();
-    const auto found =
-        std::ranges::find(*streams, &stream, [](const auto& each) { return each->stream; });
-    COMMRIG_CHECK(found != streams->end(), "a stream retires twice");
-    entry = *found;
-    streams->erase(found);
-  }
-  const Status unused = executor_.wait(
-      {.key = entry.get(),
-       .ready = [&entry] { return entry->users.load(std::memory_order_acquire) == 0; },
-       .what = "the last advance of a stream"});
-  COMMRIG_CHECK(unused.has_value(), to_string(unused.error()));
+  StreamTable::remove(*stream.slot_, executor_);
 }
 
 void Machine::poke() {
@@ -75,22 +68,45 @@ void Machine::poke() {
   if (drivers_.load(std::memory_order_seq_cst) == 0) executor_.wake(&swept_);
 }
 
-std::shared_ptr<Machine::Entry> Machine::use_entry(std::size_t index) {
-  const auto streams = streams_.lock();
-  if (index >= streams->size()) return nullptr;
-  std::shared_ptr<Entry> entry = (*streams)[index];
-  entry->users.fetch_add(1, std::memory_order_relaxed);
-  return entry;
+void Machine::expect_sweep() {
+  if (drivers_.load(std::memory_order_relaxed) != 0) return;
+  if (lingering_.load(std::memory_order_seq_cst)) {
+    left_.fetch_add(1, std::memory_order_relaxed);
+  } else {
+    poke();
+  }
 }
 
 bool Machine::advance_all() {
   bool progressed = false;
-  for (std::size_t i = 0; const std::shared_ptr<Entry> entry = use_entry(i); ++i) {
-    progressed |= entry->stream->advance();
-    if (entry->users.fetch_sub(1, std::memory_order_acq_rel) == 1) executor_.wake(entry.get());
-  }
-  if (progressed) poke();
+  streams_.visit([&](StreamSlot& slot) {
+    if (!slot.busy()) return true;
+    if (Stream* const stream = StreamTable::use(slot)) progressed |= stream->advance();
+    StreamTable::release(slot, executor_);
+    return true;
+  });
+  if (progressed) stir();
   return progressed;
+}
+
+// Whether a step of some stream would get further: of the driver's own, or of one that nobody
+// looks after.
+bool Machine::may_go_on(const Driver* driver) {
+  if (driver != nullptr && driver->stream != nullptr && driver->stream->may_go_on()) return true;
+  bool found = false;
+  streams_.visit([&](StreamSlot& slot) {
+    if (!slot.busy() || slot.drivers.load(std::memory_order_relaxed) != 0) return true;
+    if (Stream* const stream = StreamTable::use(slot)) found = stream->may_go_on();
+    StreamTable::release(slot, executor_);
+    return !found;
+  });
+  return found;
+}
+
+bool Machine::anything_left() const {
+  bool left = false;
+  streams_.visit([&left](StreamSlot& slot) { return !(left = slot.busy()); });
+  return left;
 }
 
 // Advances until nothing moves and nothing new has come. Whoever holds a stream while another
@@ -105,8 +121,9 @@ void Machine::settle() {
   } while (epoch_.load(std::memory_order_seq_cst) != seen);
 }
 
-Status Machine::drive_until(FunctionRef<bool()> done, const char* what, Nanos deadline) {
-  const Driver driver{done, deadline != kForever};
+Status Machine::drive_until(FunctionRef<bool()> done, const char* what, Nanos deadline,
+                            Stream* stream) {
+  const Driver driver{done, deadline != kForever, stream};
   driving_.lock()->push_back(&driver);
   Status status = drive(driver, what, deadline);
   std::erase(*driving_.lock(), &driver);
@@ -116,21 +133,29 @@ Status Machine::drive_until(FunctionRef<bool()> done, const char* what, Nanos de
 Status Machine::drive(const Driver& driver, const char* what, Nanos deadline) {
   const FunctionRef<bool()>& done = driver.done;
   drivers_.fetch_add(1, std::memory_order_seq_cst);
+  if (driver.stream != nullptr) driver.stream->slot_->drivers.fetch_add(1);
   Status status = ok();
   std::uint64_t seen = 0;
+  SleepCounter counter(*this);
   while (true) {
     seen = epoch_.load(std::memory_order_seq_cst);
     while (advance_all()) {
     }
     if (done()) break;
     if (host_threads_.load(std::memory_order_acquire) != 0) tell_watchers();
-    const auto changed = [&] { return epoch_.load(std::memory_order_seq_cst) != seen || done(); };
-    status = executor_.wait({.key = &epoch_, .ready = changed, .what = what, .deadline = deadline});
+    const auto changed = [&] {
+      return epoch_.load(std::memory_order_seq_cst) != seen || done() || may_go_on(&driver);
+    };
+    status = executor_.wait({.key = &epoch_,
+                             .ready = changed,
+                             .what = what,
+                             .deadline = deadline,
+                             .observer = &counter});
     if (!status) break;
   }
-  drivers_.fetch_sub(1, std::memory_order_seq_cst);
-  // Whatever came after the last pass is the sweeper's.
-  if (epoch_.load(std::memory_order_seq_cst) != seen) executor_.wake(&swept_);
+  if (driver.stream != nullptr) driver.stream->slot_->drivers.fetch_sub(1);
+  // What is left, or came after the last pass, is the sweeper's.
+  if (drivers_.fetch_sub(1, std::memory_order_seq_cst) == 1 && anything_left()) poke();
   return status;
 }
 
@@ -143,13 +168,11 @@ bool Machine::host_waits(std::size_t busy) const {
   if (threads == 0) return false;
   const std::uint64_t seen = epoch_.load(std::memory_order_seq_cst);
   std::size_t working = 0;
-  {
-    const auto streams = streams_.lock();
-    for (const auto& entry : *streams) {
-      const std::uint64_t completed = entry->stream->completed();
-      if (completed != entry->stream->enqueued()) ++working;
-    }
-  }
+  streams_.visit([&working](StreamSlot& slot) {
+    const std::uint64_t completed = slot.completed.load(std::memory_order_acquire);
+    if (completed != slot.enqueued.load(std::memory_order_acquire)) ++working;
+    return true;
+  });
   if (working != busy) return false;
   {
     const auto driving = driving_.lock();
@@ -198,13 +221,26 @@ void Machine::tell_watchers() {
 }
 
 void Machine::sweep() {
+  SleepCounter counter(*this);
+  Nanos active = executor_.now();
+  std::uint64_t left = 0;
   while (true) {
     const auto wanted = [this] {
       return closing_.load(std::memory_order_acquire) ||
-             epoch_.load(std::memory_order_seq_cst) != swept_.load(std::memory_order_relaxed);
+             epoch_.load(std::memory_order_seq_cst) != swept_.load(std::memory_order_relaxed) ||
+             may_go_on(nullptr);
     };
-    const Status woken = executor_.wait({.key = &swept_, .ready = wanted, .what = "work"});
-    if (!woken.has_value() || closing_.load(std::memory_order_acquire)) break;
+    const bool lingers = executor_.now() - active < kLinger;
+    lingering_.store(lingers, std::memory_order_seq_cst);
+    const Status woken =
+        executor_.wait({.key = &swept_,
+                        .ready = wanted,
+                        .what = "work",
+                        .deadline = lingers ? executor_.now() + kSweepPeriod : kForever,
+                        .observer = anything_left() ? &counter : nullptr});
+    if (closing_.load(std::memory_order_acquire)) break;
+    const std::uint64_t left_before = std::exchange(left, left_.load(std::memory_order_relaxed));
+    if (woken || left != left_before) active = executor_.now();
     swept_.store(epoch_.load(std::memory_order_seq_cst), std::memory_order_relaxed);
     while (advance_all()) {
     }
@@ -229,24 +265,29 @@ void Machine::remove_doorbell(const Doorbell& doorbell) {
 
 Status Machine::synchronize(Stream& stream, Nanos deadline) {
   const std::uint64_t target = stream.enqueued();
-  COMMRIG_TRY(drive_until([&] { return stream.completed() >= target; }, "a stream", deadline));
+  if (stream.completed() < target) {
+    COMMRIG_TRY(
+        drive_until([&] { return stream.completed() >= target; }, "a stream", deadline, &stream));
+  }
   return stream.status();
 }
 
 Status Machine::synchronize_device(int device, Nanos deadline) {
   // The streams must not be destroyed meanwhile, so they are held like an advancing thread does.
-  std::vector<std::shared_ptr<Entry>> entries;
-  {
-    const auto streams = streams_.lock();
-    std::ranges::copy_if(*streams, std::back_inserter(entries),
-                         [device](const auto& entry) { return entry->device == device; });
-    for (const auto& entry : entries) entry->users.fetch_add(1, std::memory_order_relaxed);
-  }
+  std::vector<StreamSlot*> slots;
+  streams_.visit([&](StreamSlot& slot) {
+    if (slot.device.load(std::memory_order_relaxed) != device) return true;
+    slots.push_back(&slot);
+    return true;
+  });
   Status first = ok();
-  for (const auto& entry : entries) {
-    Status status = synchronize(*entry->stream, deadline);
+  for (StreamSlot* const slot : slots) {
+    Status status = ok();
+    if (Stream* const stream = StreamTable::use(*slot)) {
+      if (stream->device() == device) status = synchronize(*stream, deadline);
+    }
+    StreamTable::release(*slot, executor_);
     if (first.has_value() && !status.has_value()) first = std::move(status);
-    if (entry->users.fetch_sub(1, std::memory_order_acq_rel) == 1) executor_.wake(entry.get());
   }
   return first;
 }

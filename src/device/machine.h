@@ -14,6 +14,7 @@
 #include "device/memory.h"
 #include "device/remote.h"
 #include "device/stream.h"
+#include "device/stream_table.h"
 
 namespace commrig::device {
 
@@ -46,7 +47,9 @@ class Machine {
   Status synchronize_device(int device, Nanos deadline = kForever);
 
   // Advances all streams until `done` holds; kDeadline when it doesn't in time.
-  Status drive_until(FunctionRef<bool()> done, const char* what, Nanos deadline);
+  Status drive_until(FunctionRef<bool()> done, const char* what, Nanos deadline) {
+    return drive_until(done, what, deadline, nullptr);
+  }
 
   // How many threads of the host enqueue works, now and later; 0 (the default) when that is not
   // known. With a number, a rank that nobody can launch any more is found, see host_waits().
@@ -66,6 +69,13 @@ class Machine {
   // Says that some pending work may go on. Called after whatever it waits for has come.
   void poke();
 
+  // The same for works that tell by may_go_on: costs a fence unless somebody sleeps.
+  void stir() {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (sleepers_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      poke();
+  }
+
   // The doorbell whose word has this device address; null for none.
   const Doorbell* find_doorbell(const void* word) const;
 
@@ -78,17 +88,21 @@ class Machine {
   friend class KernelWork;
   friend class Doorbell;
 
-  // One stream, and how many threads are advancing it: a stream leaves only when nobody is. Shared
-  // between the list and those threads.
-  struct Entry {
-    Stream* stream;
-    int device;
-    std::atomic<int> users{0};
-  };
   // A thread of the host inside drive_until.
   struct Driver {
     FunctionRef<bool()> done;
     bool has_deadline;
+    Stream* stream;  // which it synchronises; null for something else
+  };
+  // Counts a thread that looks for work among those that sleep, from before its last look on.
+  class SleepCounter final : public WaitObserver {
+   public:
+    explicit SleepCounter(Machine& machine) : machine_(machine) {}
+    void on_blocked() override { machine_.sleepers_.fetch_add(1, std::memory_order_seq_cst); }
+    void on_resumed() override { machine_.sleepers_.fetch_sub(1, std::memory_order_seq_cst); }
+
+   private:
+    Machine& machine_;
   };
   // Shared between the list and the threads that call it at the moment.
   struct Watcher {
@@ -96,10 +110,14 @@ class Machine {
     std::function<void()> call;
     std::atomic<int> users{0};
   };
+  Status drive_until(FunctionRef<bool()> done, const char* what, Nanos deadline, Stream* stream);
   Status drive(const Driver& driver, const char* what, Nanos deadline);
   void tell_watchers();
   void retire(Stream& stream);
-  std::shared_ptr<Entry> use_entry(std::size_t index);
+  // Somebody has left a quick work on a stream and may not come back.
+  void expect_sweep();
+  bool anything_left() const;
+  bool may_go_on(const Driver* driver);
   void add_doorbell(const Doorbell& doorbell);
   void remove_doorbell(const Doorbell& doorbell);
   bool advance_all();
@@ -118,11 +136,14 @@ class Machine {
   // Counts everything that may let a work go on; drivers wait on it.
   std::atomic<std::uint64_t> epoch_{0};
   std::atomic<std::uint64_t> swept_{0};  // the sweeper waits until this and epoch_ differ
+  std::atomic<bool> lingering_{false};   // the sweeper looks by itself again soon
+  std::atomic<std::uint64_t> left_{0};   // quick works left to it meanwhile
+  std::atomic<int> sleepers_{0};
   std::atomic<int> drivers_{0};
   std::atomic<bool> closing_{false};
   std::atomic<int> runners_{0};
   std::atomic<int> next_stream_{0};
-  Guarded<std::vector<std::shared_ptr<Entry>>> streams_;  // shared, see Entry
+  StreamTable streams_;
   std::atomic<int> host_threads_{0};
   Guarded<std::vector<const Driver*>> driving_;
   Guarded<std::vector<std::shared_ptr<Watcher>>> watchers_;    // shared, see Watcher

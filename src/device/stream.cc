@@ -13,6 +13,8 @@ Stream::~Stream() {
 }
 
 Status Stream::enqueue(std::unique_ptr<Work> work) {
+  const bool quick = work->quick();
+  bool first = false;
   {
     const auto state = state_.lock();
     if (state->error.has_value()) {
@@ -20,10 +22,17 @@ Status Stream::enqueue(std::unique_ptr<Work> work) {
                          fmt::format("stream {} of device {}; its first error was: {}", number_,
                                      device_, to_string(*state->error)));
     }
+    first = state->works.empty();
     state->works.push_back(std::move(work));
-    enqueued_.fetch_add(1, std::memory_order_acq_rel);
+    slot_->enqueued.fetch_add(1, std::memory_order_acq_rel);
   }
-  machine_.poke();
+  if (!quick) {
+    machine_.poke();
+    return ok();
+  }
+  if (first) advance();
+  machine_.stir();
+  if (slot_->busy()) machine_.expect_sweep();
   return ok();
 }
 
@@ -33,11 +42,37 @@ Status Stream::status() const {
   return ok();
 }
 
+bool Stream::try_claim() {
+  Claim found = Claim::kFree;
+  while (!claim_.compare_exchange_weak(found,
+                                       found == Claim::kFree ? Claim::kTaken : Claim::kContended,
+                                       std::memory_order_seq_cst)) {
+  }
+  return found == Claim::kFree;
+}
+
+void Stream::leave() {
+  if (claim_.exchange(Claim::kFree, std::memory_order_seq_cst) == Claim::kContended) {
+    machine_.poke();
+  }
+}
+
 bool Stream::advance() {
-  if (claimed_.exchange(true, std::memory_order_seq_cst)) return false;
+  if (!try_claim()) return false;
   const bool progressed = advance_claimed();
-  claimed_.store(false, std::memory_order_seq_cst);
+  leave();
   return progressed;
+}
+
+bool Stream::may_go_on() {
+  if (!try_claim()) return false;
+  bool may = false;
+  {
+    const auto state = state_.lock();
+    may = !state->works.empty() && state->works.front()->may_go_on();
+  }
+  leave();
+  return may;
 }
 
 bool Stream::advance_claimed() {
@@ -67,7 +102,7 @@ bool Stream::advance_claimed() {
       state->works.pop_front();
     }
     ended.reset();
-    completed_.fetch_add(1, std::memory_order_acq_rel);
+    slot_->completed.fetch_add(1, std::memory_order_acq_rel);
     progressed = true;
   }
 }

@@ -10,6 +10,7 @@
 
 #include "base/guarded.h"
 #include "base/result.h"
+#include "device/stream_table.h"
 #include "device/work.h"
 
 namespace commrig::device {
@@ -33,8 +34,8 @@ class Stream {
   bool idle() const { return completed() == enqueued(); }
 
   // Works enqueued and ended so far.
-  std::uint64_t enqueued() const { return enqueued_.load(std::memory_order_acquire); }
-  std::uint64_t completed() const { return completed_.load(std::memory_order_acquire); }
+  std::uint64_t enqueued() const { return slot_->enqueued.load(std::memory_order_acquire); }
+  std::uint64_t completed() const { return slot_->completed.load(std::memory_order_acquire); }
 
   int device() const { return device_; }
   int number() const { return number_; }
@@ -45,10 +46,18 @@ class Stream {
   Stream(Machine& machine, int device, int number)
       : machine_(machine), device_(device), number_(number) {}
 
+  // One thread at a time is inside. Who comes meanwhile goes away, and the one inside pokes the
+  // machine when it leaves, so that what the other came for isn't lost.
+  enum class Claim : std::uint32_t { kFree, kTaken, kContended };
+  bool try_claim();
+  void leave();
+
   // Steps the works from the front until one is pending; true when one has ended. Returns at once
   // when another thread is at it.
   bool advance();
   bool advance_claimed();
+  // Whether the front work says so; false when another thread is at it.
+  bool may_go_on();
 
   struct State {
     std::deque<std::unique_ptr<Work>> works;
@@ -57,9 +66,8 @@ class Stream {
   Machine& machine_;
   int device_;
   int number_;  // counts from 0 over the machine
-  std::atomic<bool> claimed_{false};
-  std::atomic<std::uint64_t> enqueued_{0};
-  std::atomic<std::uint64_t> completed_{0};
+  StreamSlot* slot_ = nullptr;  // of the machine's table
+  std::atomic<Claim> claim_{Claim::kFree};
   Guarded<State> state_;
 };
 
