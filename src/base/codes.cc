@@ -186,6 +186,79 @@ constexpr std::array kCodes{
         "All kernels of the group that run wait, a rank that they need has none, and nobody is "
         "left who could launch it: every thread of the host waits in synchronise, and all "
         "other streams are idle."},
+    CodeInfo{kUnknownCollective, Kind::kInvalidArgument, "CR-COL01", "unknown collective",
+             "Use one of the listed collectives",
+             "Names: all-reduce reduce broadcast all-gather reduce-scatter all-to-all gather "
+             "scatter, and with a count for each rank: all-gather-v reduce-scatter-v all-to-all-v "
+             "gather-v scatter-v."},
+    CodeInfo{kCollectiveRanks, Kind::kInvalidArgument, "CR-COL02",
+             "rank or number of ranks is out of range",
+             "Give at least one rank, and a rank below the number of ranks",
+             "Ranks are numbered from 0 without gaps; a plan is made for at most 65536."},
+    CodeInfo{kCollectiveRoot, Kind::kInvalidArgument, "CR-COL03", "no such root",
+             "Give a root from 0 to the number of ranks less one",
+             "Broadcast, reduce, gather and scatter have one rank that gives or gets everything."},
+    CodeInfo{kCollectiveCounts, Kind::kInvalidArgument, "CR-COL04",
+             "counts do not fit the collective",
+             "Give one count a rank, or for all-to-all-v one for each pair of ranks",
+             "The V forms take a count for each block; all-to-all-v takes them row by row, one row "
+             "for each sender. Other collectives take one count and no list."},
+    CodeInfo{kCollectiveSize, Kind::kInvalidArgument, "CR-COL05",
+             "buffers of a collective are too large", "Make the count smaller",
+             "The bytes of a buffer, or of all ranks' buffers together, are more than an address "
+             "can reach; or the size of an element is 0."},
+    CodeInfo{kUnknownAlgorithm, Kind::kInvalidArgument, "CR-COL06", "unknown algorithm",
+             "Use one of the names that `commrig plan list` prints",
+             "Each algorithm is a row of one table and has plans for some collectives."},
+    CodeInfo{kSelectionText, Kind::kInvalidArgument, "CR-COL07",
+             "choice of algorithms cannot be read",
+             "Write rules such as all-reduce=ring@>1MiB;broadcast=chain",
+             "A rule is a collective, an equals sign and an algorithm, and may end with @ and a "
+             "size: <, <=, > or >=, a number, and B, KiB, MiB or GiB. Rules are separated by "
+             "semicolons, and the first that fits is taken."},
+    CodeInfo{kNoAlgorithm, Kind::kUnsupported, "CR-COL08", "algorithm cannot do this",
+             "Choose another algorithm, or leave the choice to commrig",
+             "The message says why: it has no plan for the collective, it needs shared memory, it "
+             "rounds at each hop in strict mode, or the message does not fit its slots."},
+    CodeInfo{kPlanStep, Kind::kProtocol, "CR-COL09", "step of a plan is malformed",
+             "Mend the algorithm that made the plan",
+             "A step names a rank, buffer or phase that it may not, has the wrong number of "
+             "sources or targets, or its target overlaps a source in part."},
+    CodeInfo{kPlanBounds, Kind::kProtocol, "CR-COL10", "step runs past the end of a buffer",
+             "Mend the algorithm that made the plan",
+             "The place and count of the step reach beyond the input, output or scratch of the "
+             "rank."},
+    CodeInfo{kPlanAddress, Kind::kProtocol, "CR-COL11",
+             "buffer of a peer is used before it was told where it lies",
+             "Let the plan wait for phase 1 of the peer first",
+             "Where the input and output of a rank lie is known to others once it has signalled "
+             "its first phase."},
+    CodeInfo{kPlanUndefined, Kind::kProtocol, "CR-COL12", "step reads what nothing has written",
+             "Mend the algorithm that made the plan",
+             "A source lies in scratch or output into which no step of this operation has put "
+             "anything."},
+    CodeInfo{kPlanContents, Kind::kProtocol, "CR-COL13", "output of a plan is wrong",
+             "Mend the algorithm that made the plan",
+             "At the end of the operation some part of a rank's output does not hold exactly what "
+             "the collective promises."},
+    CodeInfo{kPlanRounding, Kind::kProtocol, "CR-COL14",
+             "plan rounds more often or in another order than its algorithm claims",
+             "Mend the algorithm or its row in the table",
+             "An algorithm that rounds once folds the inputs of all ranks in one step, in the "
+             "order of ranks. In every algorithm all ranks must get the same bits."},
+    CodeInfo{kPlanRace, Kind::kProtocol, "CR-COL15",
+             "two steps use the same memory without an order",
+             "Put a wait, a reclaim or a drain between the two",
+             "One of the two writes, and no chain of signals, waits and messages says which comes "
+             "first. The caller counts as writing its buffers before and after the operation."},
+    CodeInfo{kPlanMessages, Kind::kProtocol, "CR-COL16", "messages of two ranks do not match",
+             "Mend the algorithm that made the plan",
+             "The messages that one rank sends to another are not those that the other receives, "
+             "in number, order or length."},
+    CodeInfo{kPlanStuck, Kind::kProtocol, "CR-COL17", "plan cannot end",
+             "Mend the algorithm that made the plan",
+             "Ranks wait for one another in a circle, or one waits for a peer that has nothing "
+             "left to do."},
     CodeInfo{kKernelThrew, Kind::kState, "CR-RUN01", "kernel threw an exception",
              "Catch it in the kernel or mend its cause",
              "An exception left a kernel or host callback. The stream carries the error until it "

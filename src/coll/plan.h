@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
+
 namespace commrig::coll {
 
 enum class Collective : std::uint8_t {
@@ -49,6 +51,9 @@ enum class Buffer : std::uint8_t {
   kInput,    // the caller's; read only
   kOutput,   // the caller's
   kScratch,  // the communicator's: one for operations of even number, one for those of odd number
+  // This rank's alone: nobody else names it, and nothing stays in it between operations. Unlike
+  // scratch, which peers may still read for an earlier operation, it can be written at once.
+  kPrivate,
 };
 
 // Where in whose buffer, in elements. Buffers of others can be named where memory is shared.
@@ -88,9 +93,9 @@ enum class StepKind : std::uint8_t {
 
 struct Step {
   StepKind kind = StepKind::kCopy;
-  int peer = kEveryone;      // kWait, kReclaim, kSend, kRecv
-  std::uint32_t phase = 0;   // kSignal, kWait
-  std::size_t count = 0;     // elements of every source and target
+  int peer = kEveryone;     // kWait, kReclaim, kSend, kRecv
+  std::uint32_t phase = 0;  // kSignal, kWait
+  std::size_t count = 0;    // elements of every source and target
   // Ranges of RankPlan::places.
   std::uint32_t sources_begin = 0;
   std::uint32_t sources_end = 0;
@@ -103,6 +108,7 @@ struct RankPlan {
   std::vector<Step> steps;
   std::vector<Place> places;
   std::size_t scratch_count = 0;  // elements of this rank's scratch that anybody touches
+  std::size_t private_count = 0;
 
   std::span<const Place> sources(const Step& step) const {
     return std::span(places).subspan(step.sources_begin, step.sources_end - step.sources_begin);
@@ -116,8 +122,45 @@ std::string_view name(Collective collective);
 std::string_view name(StepKind kind);
 std::string_view name(Buffer buffer);
 
+inline constexpr int kCollectives = static_cast<int>(Collective::kScatterV) + 1;
+inline constexpr int kRanksMax = 65536;
+
+// "all-reduce", "all-to-all-v". Otherwise kUnknownCollective, with the known names.
+Result<Collective> parse_collective(std::string_view text);
+
+bool has_counts(Collective collective);  // a V form
+bool has_root(Collective collective);
+bool has_arithmetic(Collective collective);
+// kAllGather for kAllGatherV, and so on; others are their own.
+Collective base_form(Collective collective);
+
+// Whether a plan can be made of it: ranks, root, size of counts, and that no buffer of any rank,
+// nor those of all ranks together, have more bytes than a size_t can count.
+Status check(const Request& request);
+
+// The functions below take requests that check() accepts.
+
 // Elements of a rank's input and output; 0 where it has none (the output of others than the root).
 std::size_t input_count(const Request& request, int rank);
 std::size_t output_count(const Request& request, int rank);
+
+// Bytes of the largest buffer that a rank can have: the size by which algorithms are chosen.
+std::size_t size_in_bytes(const Request& request);
+
+// Where a rank's input and output are one memory: `inner` lies `offset` elements behind the start
+// of `outer`.
+struct Overlay {
+  bool exists = false;
+  Buffer inner = Buffer::kInput;
+  Buffer outer = Buffer::kOutput;
+  std::size_t offset = 0;
+
+  // The same memory, named by `outer`.
+  Place resolve(Place place) const {
+    if (exists && place.buffer == inner) return {outer, place.rank, place.offset + offset};
+    return place;
+  }
+};
+Overlay overlay(const Request& request, int rank);
 
 }  // namespace commrig::coll
