@@ -78,6 +78,12 @@ enum class Code : std::uint16_t {
   kPlanRace,
   kPlanMessages,
   kPlanStuck,
+  kCollectiveMismatch,
+  kPeerLeft,
+  kCollectiveBuffer,
+  kBuffersMeet,
+  kNoSuchPeer,
+  kCommunicatorState,
   // RUN: running ranks, kernels and commands
   kKernelThrew,
   kAborted,

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The commrig authors
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "comm/team.h"
+
+namespace commrig::comm {
+
+// One rank's part of a team: what its operations use one after the other. Touched by the thread
+// that advances the operation whose turn it is.
+class Endpoint {
+ public:
+  Endpoint(std::shared_ptr<Team> team, int rank)
+      : team_(std::move(team)), rank_(rank), known_(static_cast<std::size_t>(team_->ranks()), 0) {}
+
+  Team& team() { return *team_; }
+  int rank() const { return rank_; }
+  int ranks() const { return team_->ranks(); }
+  Board& board() { return team_->board(rank_); }
+
+  // Operations are done in the order in which they were called, whatever their streams are.
+  // `issue` numbers all of them from 1.
+  std::uint64_t next_issue() { return ++issued_; }
+  bool has_turn(std::uint64_t issue) const {
+    return ended_.load(std::memory_order_acquire) + 1 == issue;
+  }
+  void end_turn() { ended_.fetch_add(1, std::memory_order_acq_rel); }
+  bool idle() const { return ended_.load(std::memory_order_acquire) == issued_; }
+
+  // Collectives alone, which all ranks call in the same order, so that numbers agree.
+  std::uint64_t next_number() { return ++number_; }
+
+  // The last collective that the peer is known to have ended.
+  std::uint64_t known_ended(int peer) const { return known_[static_cast<std::size_t>(peer)]; }
+  void learn_ended(int peer, std::uint64_t number) {
+    std::uint64_t& known = known_[static_cast<std::size_t>(peer)];
+    if (known < number) known = number;
+  }
+
+  // Memory of this rank alone, of at least so many bytes; contents are undefined.
+  std::byte* private_memory(std::size_t bytes);
+
+ private:
+  std::shared_ptr<Team> team_;  // shared by the ranks of this process, see Team
+  int rank_;
+  std::uint64_t issued_ = 0;  // by the rank's calling thread
+  std::atomic<std::uint64_t> ended_{0};
+  std::uint64_t number_ = 0;
+  std::vector<std::uint64_t> known_;
+  std::vector<std::byte> private_;
+};
+
+inline std::byte* Endpoint::private_memory(std::size_t bytes) {
+  if (private_.size() < bytes + kLine) private_.resize(bytes + kLine);
+  const auto address = reinterpret_cast<std::uintptr_t>(private_.data());
+  return private_.data() + (kLine - address % kLine) % kLine;
+}
+
+}  // namespace commrig::comm

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The commrig authors
+#include "comm/outbox.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace commrig::comm {
+
+void Outbox::add(transport::Link& link, const std::byte* data, std::size_t bytes) {
+  letters_.push_back({.link = &link, .message = {.data = data, .bytes = bytes}});
+}
+
+// A letter waits behind an earlier one to the same peer.
+Result<transport::Progress> Outbox::advance() {
+  std::vector<const transport::Link*> blocked;
+  for (auto letter = letters_.begin(); letter != letters_.end();) {
+    const bool waits = std::ranges::find(blocked, letter->link) != blocked.end();
+    if (!waits) {
+      COMMRIG_ASSIGN(const transport::Progress progress, letter->link->send(letter->message));
+      if (progress == transport::Progress::kDone) {
+        letter = letters_.erase(letter);
+        continue;
+      }
+      blocked.push_back(letter->link);
+    }
+    ++letter;
+  }
+  return letters_.empty() ? transport::Progress::kDone : transport::Progress::kPending;
+}
+
+}  // namespace commrig::comm

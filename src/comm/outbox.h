@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The commrig authors
+#pragma once
+
+#include <cstddef>
+#include <list>
+
+#include "base/result.h"
+#include "transport/link.h"
+
+namespace commrig::comm {
+
+// Messages that have begun to be sent, to any number of peers. Not thread-safe.
+class Outbox {
+ public:
+  void add(transport::Link& link, const std::byte* data, std::size_t bytes);
+
+  // Sends what can be sent now; kDone when all is sent.
+  Result<transport::Progress> advance();
+  bool empty() const { return letters_.empty(); }
+
+ private:
+  struct Letter {
+    transport::Link* link;
+    transport::Outgoing message;
+  };
+  std::list<Letter> letters_;  // of one link in order; a link may keep the address of its message
+};
+
+}  // namespace commrig::comm

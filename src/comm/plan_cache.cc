@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The commrig authors
+#include "comm/plan_cache.h"
+
+#include "comm/board.h"
+
+namespace commrig::comm {
+namespace {
+
+bool same(const coll::Request& a, const coll::Request& b) {
+  return a.count == b.count && a.collective == b.collective && a.element_bytes == b.element_bytes &&
+         a.root == b.root && a.in_place == b.in_place && a.counts == b.counts;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const KnownPlan>> PlanCache::find(const coll::Request& request) {
+  if (last_ < entries_.size() && same(entries_[last_].request, request)) {
+    return entries_[last_].plan;
+  }
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (!same(entries_[i].request, request)) continue;
+    last_ = i;
+    return entries_[i].plan;
+  }
+  COMMRIG_ASSIGN(std::shared_ptr<const KnownPlan> plan, make(request));
+  last_ = next_;
+  if (next_ == entries_.size()) {
+    entries_.push_back({request, plan});
+  } else {
+    entries_[next_] = {request, plan};
+  }
+  next_ = (next_ + 1) % kEntriesMax;
+  return plan;
+}
+
+Result<std::shared_ptr<const KnownPlan>> PlanCache::make(const coll::Request& request) const {
+  COMMRIG_ASSIGN(const coll::Choice choice, coll::choose(request, options_.capabilities,
+                                                         options_.model, options_.rules));
+  const coll::Algorithm& algorithm = *choice.algorithm;
+  auto known = std::make_shared<KnownPlan>();
+  COMMRIG_ASSIGN(known->plan,
+                 coll::make_plan(algorithm, request, rank_, options_.capabilities.tuning));
+  known->scratch_in_line = coll::scratch_bytes(algorithm, request) <= kLinePayload;
+  known->salt = static_cast<std::uint32_t>(&algorithm - coll::all_algorithms().data()) + 1;
+  return std::shared_ptr<const KnownPlan>(std::move(known));
+}
+
+}  // namespace commrig::comm

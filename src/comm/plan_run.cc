@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The commrig authors
+#include "comm/plan_run.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "dtype/reduce.h"
+#include "dtype/stores.h"
+
+namespace commrig::comm {
+namespace {
+
+using coll::Buffer;
+using coll::Place;
+using coll::Step;
+using coll::StepKind;
+using device::Progress;
+
+// What is read again soon, for several targets, should still lie in the nearest caches.
+constexpr std::size_t kPieceBytes = std::size_t{64} << 10U;
+// So little is done by whoever enqueues it.
+constexpr std::size_t kQuickBytes = std::size_t{64} << 10U;
+
+// "rank 2: all-gather of 4 fp32; ranks 0,1,3: all-reduce of 4 fp32, sum"
+std::string list_by_call(const std::map<std::string, std::vector<int>>& ranks_of) {
+  std::string text;
+  for (const auto& [call, ranks] : ranks_of) {
+    if (!text.empty()) text += "; ";
+    text += fmt::format("{} {}: {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ","),
+                        call);
+  }
+  return text;
+}
+
+}  // namespace
+
+PlanRun::PlanRun(Endpoint& endpoint, Call call, std::shared_ptr<const KnownPlan> plan)
+    : endpoint_(endpoint),
+      call_(std::move(call)),
+      plan_(std::move(plan)),
+      issue_(endpoint.next_issue()),
+      number_(plan_->collective ? endpoint.next_number() : 0),
+      fingerprint_(fingerprint(call_) ^ plan_->salt) {}
+
+bool PlanRun::quick() const {
+  return call_.count * dtype::info(call_.dtype).bytes <= kQuickBytes && call_.counts.empty();
+}
+
+Result<Progress> PlanRun::step() {
+  if (!begun_) {
+    if (!endpoint_.has_turn(issue_)) return Progress::kPending;
+    begin();
+  }
+  Team& team = endpoint_.team();
+  Result<Progress> progress = Progress::kPending;
+  if (team.abort().raised()) [[unlikely]] {
+    progress = *team.abort().error();
+  } else {
+    progress = go_on();
+  }
+  if (progress.has_value() && *progress == Progress::kPending) return progress;
+  if (!progress.has_value()) {
+    team.fail(progress.error());
+    // The first error of the communicator is everybody's.
+    if (const std::optional<Error> first = team.abort().error()) progress = *first;
+  }
+  finish();
+  return progress;
+}
+
+void PlanRun::cancel(const Error& reason) {
+  endpoint_.team().fail(reason);
+  if (begun_ || endpoint_.has_turn(issue_)) finish();
+}
+
+void PlanRun::begin() {
+  begun_ = true;
+  if (plan_->plan.private_count != 0) {
+    private_ = endpoint_.private_memory(plan_->plan.private_count * dtype::size_of(call_.dtype));
+  }
+  if (number_ == 0) return;
+  Board& board = endpoint_.board();
+  post(call_, number_, board.calls[parity()]);
+}
+
+void PlanRun::finish() {
+  Board& board = endpoint_.board();
+  board.state.awaited_peer.store(-1, std::memory_order_relaxed);
+  if (number_ != 0) board.state.finished.store(number_, std::memory_order_release);
+  endpoint_.end_turn();
+  endpoint_.team().stir();
+}
+
+Result<Progress> PlanRun::go_on() {
+  const std::vector<Step>& steps = plan_->plan.steps;
+  if (!outbox_.empty()) COMMRIG_TRY(outbox_.advance());
+  while (at_ < steps.size()) {
+    COMMRIG_ASSIGN(const Progress progress, run(steps[at_]));
+    if (progress == Progress::kPending) return progress;
+    ++at_;
+  }
+  if (outbox_.empty()) return Progress::kDone;
+  COMMRIG_ASSIGN(const transport::Progress sent, outbox_.advance());
+  return sent == transport::Progress::kDone ? Progress::kDone : Progress::kPending;
+}
+
+Result<Progress> PlanRun::run(const Step& step) {
+  switch (step.kind) {
+    case StepKind::kCopy:
+      COMMRIG_TRY(copy(step));
+      return Progress::kDone;
+    case StepKind::kReduce:
+      COMMRIG_TRY(reduce(step));
+      return Progress::kDone;
+    case StepKind::kSignal:
+      signal(step);
+      return Progress::kDone;
+    case StepKind::kWait:
+      return wait_for_phase(step);
+    case StepKind::kReclaim:
+      return reclaim(step);
+    case StepKind::kSend:
+      COMMRIG_TRY(begin_send(step));
+      return Progress::kDone;
+    case StepKind::kRecv:
+      return recv(step);
+    case StepKind::kDrain: {
+      COMMRIG_ASSIGN(const transport::Progress sent, outbox_.advance());
+      return sent == transport::Progress::kDone ? Progress::kDone : Progress::kPending;
+    }
+  }
+  COMMRIG_CHECK(false, "a step of no kind");
+}
+
+std::byte* PlanRun::address(const Place& place) const {
+  Team& team = endpoint_.team();
+  std::byte* base = nullptr;
+  switch (place.buffer) {
+    case Buffer::kScratch:
+      base = plan_->scratch_in_line ? team.board(place.rank).flags[parity()].payload.data()
+                                    : team.slot(place.rank, parity());
+      break;
+    case Buffer::kPrivate:
+      base = private_;
+      break;
+    case Buffer::kInput:
+      base = place.rank == endpoint_.rank()
+                 ? static_cast<std::byte*>(const_cast<void*>(call_.input))  // never written
+                 : team.peer_input(place.rank, parity());
+      break;
+    case Buffer::kOutput:
+      base = place.rank == endpoint_.rank() ? static_cast<std::byte*>(call_.output)
+                                            : team.peer_output(place.rank, parity());
+      break;
+  }
+  return base + place.offset * dtype::size_of(call_.dtype);
+}
+
+Status PlanRun::copy(const Step& step) const {
+  const std::size_t bytes = step.count * dtype::size_of(call_.dtype);
+  const std::byte* const source = address(plan_->plan.sources(step)[0]);
+  const std::span<const Place> targets = plan_->plan.targets(step);
+  const dtype::Stores stores = dtype::stores_for(bytes * (1 + targets.size()));
+  for (std::size_t done = 0; done < bytes; done += kPieceBytes) {
+    const std::size_t piece = std::min(kPieceBytes, bytes - done);
+    for (const Place& target : targets) {
+      std::byte* const to = address(target);
+      if (to != source) dtype::copy(to + done, source + done, piece, stores);
+    }
+  }
+  return ok();
+}
+
+// A piece is folded into the first target and copied on while it is still at hand.
+Status PlanRun::reduce(const Step& step) const {
+  const std::size_t element = dtype::size_of(call_.dtype);
+  std::vector<const void*> sources;
+  for (const Place& place : plan_->plan.sources(step)) sources.push_back(address(place));
+  std::vector<std::byte*> targets;
+  for (const Place& place : plan_->plan.targets(step)) targets.push_back(address(place));
+  const std::size_t bytes = step.count * element;
+  const dtype::Stores stores = dtype::stores_for(bytes * (sources.size() + targets.size()));
+  if (targets.size() == 1) {
+    return dtype::reduce(call_.op, call_.dtype, sources, targets[0], step.count, stores);
+  }
+  for (std::size_t done = 0; done < bytes; done += kPieceBytes) {
+    const std::size_t piece = std::min(kPieceBytes, bytes - done);
+    COMMRIG_TRY(dtype::reduce(call_.op, call_.dtype, sources, targets[0] + done, piece / element,
+                              dtype::Stores::kOrdinary));
+    for (std::size_t i = 1; i < targets.size(); ++i) {
+      dtype::copy(targets[i] + done, targets[0] + done, piece, stores);
+    }
+    for (const void*& source : sources) source = static_cast<const std::byte*>(source) + piece;
+  }
+  return ok();
+}
+
+void PlanRun::signal(const Step& step) {
+  const Flag flag(number_, fingerprint_, step.phase);
+  endpoint_.board().flags[parity()].flag.store(flag.bits(), std::memory_order_release);
+  endpoint_.team().stir();
+}
+
+bool PlanRun::has_ended(int peer) const {
+  return endpoint_.team().board(peer).state.finished.load(std::memory_order_acquire) >= number_;
+}
+
+Result<bool> PlanRun::reached(int peer, std::uint32_t phase) const {
+  const std::atomic<std::uint64_t>& word = endpoint_.team().board(peer).flags[parity()].flag;
+  const Flag flag(word.load(std::memory_order_acquire));
+  const std::int32_t ahead = flag.ahead_of(number_);
+  if (ahead != 0) return ahead > 0;
+  if (flag.fingerprint() != (fingerprint_ & 0xFFFFFFU)) [[unlikely]]
+    return mismatch();
+  return flag.phase() >= phase || has_ended(peer);
+}
+
+// Everybody who is in an operation of this number, by what it is.
+Error PlanRun::mismatch() const {
+  Team& team = endpoint_.team();
+  std::map<std::string, std::vector<int>> ranks_of;
+  for (int rank = 0; rank < team.ranks(); ++rank) {
+    const CallLine& line = team.board(rank).calls[parity()];
+    const Flag flag(team.board(rank).flags[parity()].flag.load(std::memory_order_acquire));
+    const bool here = rank == endpoint_.rank() || flag.ahead_of(number_) == 0;
+    if (here) ranks_of[describe(line)].push_back(rank);
+  }
+  return Error::make(Code::kCollectiveMismatch, fmt::format("call {} of the communicator: {}",
+                                                            number_, list_by_call(ranks_of)));
+}
+
+// A peer that will not come any more; looked at after the flag was found missing.
+Status PlanRun::check_alive(int peer, std::uint32_t phase) const {
+  const Board& board = endpoint_.team().board(peer);
+  const Life life = board.state.life.load(std::memory_order_acquire);
+  if (life != Life::kFinalized && life != Life::kDead) return ok();
+  COMMRIG_ASSIGN(const bool reached, this->reached(peer, phase));
+  if (reached) return ok();
+  return Error::make(
+      Code::kPeerLeft,
+      fmt::format("rank {} waits in call {} ({}); rank {} has {} after call {}", endpoint_.rank(),
+                  number_, describe(endpoint_.board().calls[parity()]), peer,
+                  life == Life::kDead ? "died" : "left the communicator",
+                  board.state.finished.load(std::memory_order_acquire)));
+}
+
+Progress PlanRun::wait_on(int peer, std::uint32_t phase) {
+  StateLine& state = endpoint_.board().state;
+  if (state.awaited_peer.load(std::memory_order_relaxed) != peer) {
+    state.awaited_phase.store(phase, std::memory_order_relaxed);
+    state.awaited_number.store(number_, std::memory_order_relaxed);
+    state.awaited_peer.store(peer, std::memory_order_relaxed);
+  }
+  return Progress::kPending;
+}
+
+Result<Progress> PlanRun::wait_for_phase(const Step& step) {
+  const bool all = step.peer == coll::kEveryone;
+  const int last = all ? endpoint_.ranks() - 1 : step.peer;
+  for (int peer = all ? peer_at_ : step.peer; peer <= last; ++peer) {
+    if (peer == endpoint_.rank()) continue;
+    COMMRIG_ASSIGN(const bool reached, this->reached(peer, step.phase));
+    if (!reached) {
+      COMMRIG_TRY(check_alive(peer, step.phase));
+      peer_at_ = all ? peer : 0;
+      return wait_on(peer, step.phase);
+    }
+    endpoint_.learn_ended(peer, number_ - 1);
+  }
+  peer_at_ = 0;
+  return Progress::kDone;
+}
+
+Result<Progress> PlanRun::reclaim(const Step& step) {
+  if (number_ <= 2) return Progress::kDone;
+  const std::uint64_t needed = number_ - 2;
+  const bool all = step.peer == coll::kEveryone;
+  const int last = all ? endpoint_.ranks() - 1 : step.peer;
+  for (int peer = all ? peer_at_ : step.peer; peer <= last; ++peer) {
+    if (peer == endpoint_.rank() || endpoint_.known_ended(peer) >= needed) continue;
+    const StateLine& state = endpoint_.team().board(peer).state;
+    const std::uint64_t ended = state.finished.load(std::memory_order_acquire);
+    endpoint_.learn_ended(peer, ended);
+    if (ended < needed) {
+      peer_at_ = all ? peer : 0;
+      return wait_on(peer, 0);
+    }
+  }
+  peer_at_ = 0;
+  return Progress::kDone;
+}
+
+Status PlanRun::begin_send(const Step& step) {
+  COMMRIG_ASSIGN(transport::Link* const link, endpoint_.team().link(endpoint_.rank(), step.peer));
+  outbox_.add(*link, address(plan_->plan.sources(step)[0]),
+              step.count * dtype::size_of(call_.dtype));
+  COMMRIG_TRY(outbox_.advance());
+  return ok();
+}
+
+Result<Progress> PlanRun::recv(const Step& step) {
+  COMMRIG_ASSIGN(transport::Link* const link, endpoint_.team().link(endpoint_.rank(), step.peer));
+  if (incoming_.data == nullptr) {
+    incoming_ = {.data = address(plan_->plan.targets(step)[0]),
+                 .bytes = step.count * dtype::size_of(call_.dtype)};
+  }
+  COMMRIG_ASSIGN(const transport::Progress received, link->recv(incoming_));
+  if (received != transport::Progress::kDone) return wait_on(step.peer, 0);
+  incoming_ = {};
+  return Progress::kDone;
+}
+
+// What a wait polls: links say by their wakers that they may go on.
+bool PlanRun::may_go_on() const {
+  if (endpoint_.team().abort().raised()) return true;
+  if (!begun_) return endpoint_.has_turn(issue_);
+  const std::vector<Step>& steps = plan_->plan.steps;
+  if (at_ >= steps.size()) return false;
+  const Step& step = steps[at_];
+  if (step.kind != StepKind::kWait && step.kind != StepKind::kReclaim) return false;
+  const int peer = step.peer == coll::kEveryone ? peer_at_ : step.peer;
+  const Board& board = endpoint_.team().board(peer);
+  const Life life = board.state.life.load(std::memory_order_acquire);
+  if (life == Life::kFinalized || life == Life::kDead) return true;
+  if (step.kind == StepKind::kReclaim) {
+    return board.state.finished.load(std::memory_order_acquire) + 2 >= number_;
+  }
+  const Flag flag(board.flags[parity()].flag.load(std::memory_order_acquire));
+  const std::int32_t ahead = flag.ahead_of(number_);
+  return ahead > 0 || (ahead == 0 && flag.phase() >= step.phase) || has_ended(peer);
+}
+
+}  // namespace commrig::comm

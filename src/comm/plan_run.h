@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The commrig authors
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "coll/plan.h"
+#include "comm/call.h"
+#include "comm/endpoint.h"
+#include "comm/outbox.h"
+#include "device/work.h"
+
+namespace commrig::comm {
+
+// A plan as it is kept for calls that are alike.
+struct KnownPlan {
+  coll::RankPlan plan;
+  bool scratch_in_line = false;  // beside the flag
+  std::uint32_t salt = 0;        // of the algorithm: ranks that chose different ones must not meet
+  bool collective = true;        // false: messages between some ranks, which have no number
+};
+
+// One call on its way: carries out the steps of this rank's plan, and stops where it would have to
+// wait. Steps may be made by any thread, one at a time.
+class PlanRun final : public device::Work {
+ public:
+  PlanRun(Endpoint& endpoint, Call call, std::shared_ptr<const KnownPlan> plan);
+  ~PlanRun() override = default;
+
+  Result<device::Progress> step() override;
+  bool may_go_on() const override;
+  bool quick() const override;
+  void cancel(const Error& reason) override;
+
+ private:
+  using Progress = device::Progress;
+  void begin();
+  void finish();
+  Result<Progress> go_on();
+  Result<Progress> run(const coll::Step& step);
+  Status copy(const coll::Step& step) const;
+  Status reduce(const coll::Step& step) const;
+  void signal(const coll::Step& step);
+  Result<Progress> wait_for_phase(const coll::Step& step);
+  Result<Progress> reclaim(const coll::Step& step);
+  Status begin_send(const coll::Step& step);
+  Result<Progress> recv(const coll::Step& step);
+
+  // Whether the peer has reached the phase; an error if it is in another operation.
+  Result<bool> reached(int peer, std::uint32_t phase) const;
+  bool has_ended(int peer) const;
+  Error mismatch() const;
+  Status check_alive(int peer, std::uint32_t phase) const;
+  Progress wait_on(int peer, std::uint32_t phase);
+
+  std::byte* address(const coll::Place& place) const;
+  std::size_t parity() const { return number_ % 2; }
+
+  Endpoint& endpoint_;
+  const Call call_;
+  const std::shared_ptr<const KnownPlan> plan_;  // shared with the cache and other calls
+  const std::uint64_t issue_;
+  const std::uint64_t number_;
+  const std::uint32_t fingerprint_;
+  bool begun_ = false;
+  std::size_t at_ = 0;    // the next step
+  int peer_at_ = 0;       // of a step that waits for everyone: the first that is missing
+  std::byte* private_ = nullptr;
+  transport::Incoming incoming_;
+  Outbox outbox_;
+};
+
+}  // namespace commrig::comm
