@@ -60,6 +60,11 @@ enum class Code : std::uint16_t {
   kWrongSlot,
   kCounter,
   kRankMissing,
+  // NET: links between ranks
+  kPeerLost,
+  kMessageLength,
+  kBadFrame,
+  kPeerAddress,
   // RUN: running ranks, kernels and commands
   kKernelThrew,
   kAborted,
