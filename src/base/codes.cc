@@ -278,6 +278,27 @@ constexpr std::array kCodes{
              "Name a rank of the communicator", "A message is for a rank that does not exist."},
     CodeInfo{kCommunicatorState, Kind::kState, "CR-COL36", "communicator is not in use",
              "Make a new communicator", "The communicator was finalized or aborted before."},
+    CodeInfo{kPeerLost, Kind::kPeerLost, "CR-NET01", "peer is gone",
+             "Look at the named rank: its own output says why it ended",
+             "The process of another rank has ended, or it has closed or reset its connection, "
+             "while this rank still had something to do with it. Messages that had arrived whole "
+             "are still delivered."},
+    CodeInfo{kMessageLength, Kind::kProtocol, "CR-NET02", "message has another length than expected",
+             "Let both ranks ask for the same operation with the same count and type",
+             "One rank sent more or fewer bytes than the other one has room for. The message is "
+             "not delivered in part, and the link can't be used any more."},
+    CodeInfo{kBadFrame, Kind::kProtocol, "CR-NET03", "bytes on a link are no message",
+             "Make sure that both ends run the same version of commrig, and that nobody else "
+             "connects to its ports",
+             "Each message starts with a header that has a magic number, a sequence number and a "
+             "check word. What came has a wrong one, so the other end is no commrig or the bytes "
+             "were damaged on the way."},
+    CodeInfo{kPeerAddress, Kind::kInvalidArgument, "CR-NET04",
+             "address is not in the peer's memory",
+             "Let the named rank pass memory that it has allocated and not freed",
+             "Memory of another process is read through mappings of its segments or by "
+             "process_vm_readv. The address lies in none of its segments, runs past the end of "
+             "one, or the system says that nothing is mapped there."},
     CodeInfo{kKernelThrew, Kind::kState, "CR-RUN01", "kernel threw an exception",
              "Catch it in the kernel or mend its cause",
              "An exception left a kernel or host callback. The stream carries the error until it "

@@ -84,6 +84,11 @@ enum class Code : std::uint16_t {
   kBuffersMeet,
   kNoSuchPeer,
   kCommunicatorState,
+  // NET: links between ranks
+  kPeerLost,
+  kMessageLength,
+  kBadFrame,
+  kPeerAddress,
   // RUN: running ranks, kernels and commands
   kKernelThrew,
   kAborted,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <mutex>
+#include <optional>
 #include <utility>
 
 namespace commrig {
@@ -23,6 +24,7 @@ class Guarded {
 
    private:
     friend class Guarded;
+    Locked(std::unique_lock<std::mutex> lock, T& value) : lock_(std::move(lock)), value_(&value) {}
     Locked(std::mutex& mutex, T& value) : lock_(mutex), value_(&value) {}
     std::unique_lock<std::mutex> lock_;
     T* value_;
@@ -33,6 +35,12 @@ class Guarded {
 
   Locked lock() { return Locked(mutex_, value_); }
   Locked lock() const { return Locked(mutex_, value_); }
+  // Nothing while somebody else holds it.
+  std::optional<Locked> try_lock() {
+    std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock()) return std::nullopt;
+    return Locked(std::move(lock), value_);
+  }
 
  private:
   mutable std::mutex mutex_;

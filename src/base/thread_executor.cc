@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The commrig authors
 #include "base/thread_executor.h"
 
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -39,11 +38,6 @@ unsigned usable_cores() {
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
   return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
-}
-
-long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
-           const timespec* timeout) {
-  return syscall(SYS_futex, &word, operation, value, timeout, nullptr, 0);
 }
 
 bool aborted(const WaitSpec& spec) {
@@ -241,41 +235,38 @@ Status ThreadExecutor::sleep(const WaitSpec& spec) {
     if (aborted(spec)) {
       if (std::optional<Error> error = spec.abort->error()) return *std::move(error);
     }
-    const timespec* timeout = nullptr;
-    timespec left{};
+    Nanos timeout = kForever;
     if (spec.deadline != kForever) {
-      const Nanos remaining = spec.deadline - now();
-      if (remaining <= Nanos::zero()) {
+      timeout = spec.deadline - now();
+      if (timeout <= Nanos::zero()) {
         return Error::make(Code::kDeadline, fmt::format("waited for {}", spec.what));
       }
-      left.tv_sec = static_cast<time_t>(remaining.count() / 1'000'000'000);
-      left.tv_nsec = static_cast<long>(remaining.count() % 1'000'000'000);
-      timeout = &left;
     }
     help_to_wake();
-    futex(bucket.sequence, FUTEX_WAIT_PRIVATE, sequence, timeout);
+    futex_wait(bucket.sequence, sequence, timeout, reach_of(bucket));
     help_to_wake();
     if (!spec.ready()) posted.renew();
   }
 }
 
+void ThreadExecutor::use_door(const void* key, Door& door) {
+  door_key_ = key;
+  door_ = &door;
+}
+
 ThreadExecutor::Bucket& ThreadExecutor::bucket_of(const void* key) {
+  if (key == door_key_ && door_ != nullptr) return door_->place;
   // Fibonacci hashing; keys are at least 4 bytes apart.
   const auto bits = reinterpret_cast<std::uintptr_t>(key);
   return buckets_[(bits * 0x9E3779B97F4A7C15U) >> 54U];
 }
 
-// Makes the sleepers of the bucket look again once they are woken; false when there are none.
-bool ThreadExecutor::announce(Bucket& bucket) {
-  // The exchange orders the caller's writes before the look at the sleepers; its counterpart is the
-  // announcement in sleep(). All sleepers of the bucket are woken, so the count starts again.
-  if (bucket.sleepers.exchange(0, std::memory_order_acq_rel) == 0) return false;
-  bucket.sequence.fetch_add(1, std::memory_order_acq_rel);
-  return true;
+Reach ThreadExecutor::reach_of(const Bucket& bucket) const {
+  return door_ != nullptr && &bucket == &door_->place ? Reach::kHost : Reach::kProcess;
 }
 
-void ThreadExecutor::wake_bucket(Bucket& bucket) {
-  if (announce(bucket)) futex(bucket.sequence, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr);
+void ThreadExecutor::wake_bucket(Bucket& bucket) const {
+  if (announce(bucket)) futex_wake_all(bucket.sequence, reach_of(bucket));
 }
 
 // Waking many takes the longest part of a small operation among many ranks, so the first ones that
@@ -304,7 +295,7 @@ bool ThreadExecutor::help_to_wake() {
     unwoken->pop_front();
     unwoken_count_.store(unwoken->size(), std::memory_order_release);
   }
-  futex(bucket->sequence, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr);
+  futex_wake_all(bucket->sequence, reach_of(*bucket));
   return true;
 }
 
@@ -314,6 +305,7 @@ void ThreadExecutor::wake(const void* key) {
 
 void ThreadExecutor::wake_all() {
   for (Bucket& bucket : buckets_) wake_bucket(bucket);
+  if (door_ != nullptr) wake_bucket(door_->place);
 }
 
 }  // namespace commrig

@@ -13,7 +13,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/door.h"
 #include "base/executor.h"
+#include "base/futex.h"
 #include "base/guarded.h"
 
 namespace commrig {
@@ -46,12 +48,14 @@ class ThreadExecutor final : public Executor {
   void leave_service() override;
   int spare_cores() const override;
 
+  // From now on, waits with this key sleep at the door, where other processes may ring; `ready` has
+  // to look at door.rung then. Before anybody waits with the key; one key per executor. The door
+  // must outlive the executor's use.
+  void use_door(const void* key, Door& door);
+
  private:
-  // Those who sleep on keys of one hash value. `sequence` is the futex word.
-  struct alignas(64) Bucket {
-    std::atomic<std::uint32_t> sequence{0};
-    std::atomic<std::uint32_t> sleepers{0};
-  };
+  // Those who sleep on keys of one hash value.
+  using Bucket = SleepPlace;
   struct Job {
     Role role;
     std::string name;
@@ -60,8 +64,8 @@ class ThreadExecutor final : public Executor {
   static constexpr std::size_t kBuckets = 1024;
 
   Bucket& bucket_of(const void* key);
-  static bool announce(Bucket& bucket);
-  static void wake_bucket(Bucket& bucket);
+  Reach reach_of(const Bucket& bucket) const;
+  void wake_bucket(Bucket& bucket) const;
   bool help_to_wake();
   bool spin(const WaitSpec& spec) const;
   bool yield(const WaitSpec& spec);
@@ -78,6 +82,8 @@ class ThreadExecutor final : public Executor {
   std::atomic<int> yielding_{0};        // waiters
   std::atomic<Nanos::rep> went_on_{0};  // when one of them last stopped waiting
   std::array<Bucket, kBuckets> buckets_;
+  const void* door_key_ = nullptr;
+  Door* door_ = nullptr;
 
   // Buckets that were announced to their sleepers and are still to be woken.
   Guarded<std::deque<Bucket*>> unwoken_;

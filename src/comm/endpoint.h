@@ -35,6 +35,8 @@ class Endpoint {
   // Collectives alone, which all ranks call in the same order, so that numbers agree.
   std::uint64_t next_number() { return ++number_; }
 
+  std::uint64_t next_split() { return ++splits_; }
+
   // The last collective that the peer is known to have ended.
   std::uint64_t known_ended(int peer) const { return known_[static_cast<std::size_t>(peer)]; }
   void learn_ended(int peer, std::uint64_t number) {
@@ -51,6 +53,7 @@ class Endpoint {
   std::uint64_t issued_ = 0;  // by the rank's calling thread
   std::atomic<std::uint64_t> ended_{0};
   std::uint64_t number_ = 0;
+  std::uint64_t splits_ = 0;
   std::vector<std::uint64_t> known_;
   std::vector<std::byte> private_;
 };

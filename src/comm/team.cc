@@ -55,6 +55,17 @@ Result<transport::Link*> Team::link(int rank, int peer) {
   return link.get();
 }
 
+Result<std::shared_ptr<Team>> Team::child(std::uint64_t number, int ranks) {
+  const auto children = children_.lock();
+  Child& child = (*children)[number];
+  if (child.team == nullptr) {
+    COMMRIG_ASSIGN(child.team, create(machine_, ranks, source_->split()));
+  }
+  std::shared_ptr<Team> team = child.team;
+  if (++child.taken == ranks) children->erase(number);
+  return team;
+}
+
 void Team::fail(const Error& error) {
   abort_.raise(error, machine_.executor());
   machine_.poke();

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -21,7 +23,12 @@ class LinkSource {
  public:
   virtual ~LinkSource() = default;
   virtual Result<std::unique_ptr<transport::Link>> connect(int rank, int peer) = 0;
+  // One for a team that is split from this source's.
+  virtual std::unique_ptr<LinkSource> split() const = 0;
 };
+
+// Links between ranks of one process, which wake its machine.
+std::unique_ptr<LinkSource> make_thread_links(device::Machine& machine);
 
 // The ranks of one communicator, as the ranks of this process see them: everybody's board and
 // slots, the links, and the error that ends them all. Shared by the communicators of the local
@@ -56,6 +63,10 @@ class Team {
   // The rank's end of the way to a peer, made when it is first asked for.
   Result<transport::Link*> link(int rank, int peer);
 
+  // The team of `ranks` ranks that this one is split into, by a number that all of them know; the
+  // first one of this process to ask makes it, and the last takes it away from here.
+  Result<std::shared_ptr<Team>> child(std::uint64_t number, int ranks);
+
   // Ends every operation of the communicator, now and later, with this error; the first one stays.
   // Never waits.
   void fail(const Error& error);
@@ -78,6 +89,11 @@ class Team {
   std::unique_ptr<LinkSource> source_;
   // By rank, then by peer; a rank's row is made when it first sends a message.
   Guarded<std::vector<std::vector<std::unique_ptr<transport::Link>>>> links_;
+  struct Child {
+    std::shared_ptr<Team> team;  // until all its ranks have it
+    int taken = 0;
+  };
+  Guarded<std::map<std::uint64_t, Child>> children_;
   AbortFlag abort_;
 };
 

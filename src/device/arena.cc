@@ -141,6 +141,14 @@ const Arena::Segment* Arena::segment_of(const std::byte* address) const {
   return found == segments_.end() ? nullptr : &*found;
 }
 
+std::vector<ArenaSegment> Arena::segments_from(std::size_t first) const {
+  std::vector<ArenaSegment> found;
+  for (std::size_t i = first; i < segments_.size(); ++i) {
+    found.push_back({i, segments_[i].base, segments_[i].bytes, segments_[i].descriptor});
+  }
+  return found;
+}
+
 bool Arena::owns(const std::byte* address) const {
   return segment_of(address) != nullptr;
 }

@@ -12,6 +12,14 @@
 
 namespace commrig::device {
 
+// One segment of an arena, as other processes need it to map it.
+struct ArenaSegment {
+  std::size_t number = 0;
+  std::byte* base = nullptr;
+  std::size_t bytes = 0;
+  int descriptor = -1;  // borrowed from the arena
+};
+
 // Address ranges of shared memory (memfd segments mapped into this process) that simulated device
 // memory is cut from. Pages are taken by the first touch, and given back by `discard`. Not
 // thread-safe; Memory guards it.
@@ -38,6 +46,11 @@ class Arena {
 
   // Whether the address lies in a segment of the arena.
   bool owns(const std::byte* address) const;
+
+  // The segments from number `first` on; they are numbered in the order of their making. They live
+  // as long as the arena, and so do their descriptors.
+  std::vector<ArenaSegment> segments_from(std::size_t first) const;
+  std::size_t segment_count() const { return segments_.size(); }
 
  private:
   struct Segment {

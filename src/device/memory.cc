@@ -94,6 +94,7 @@ Result<void*> Memory::allocate(int device, std::size_t bytes, std::source_locati
                     options_.bytes_per_device - used, options_.bytes_per_device));
   }
   COMMRIG_ASSIGN(std::byte * base, state.arena.take(footprint(bytes), alignment_for(bytes)));
+  segment_count_.store(state.arena.segment_count(), std::memory_order_release);
   auto allocation = std::make_shared<Allocation>();
   allocation->number = ++state.allocations;
   allocation->base = base;
@@ -214,6 +215,11 @@ Result<Window> Memory::resolve(const void* pointer, std::size_t bytes,
 bool Memory::is_device_address(const void* pointer) const {
   const auto locked = state_.lock();
   return (*locked)->arena.owns(static_cast<const std::byte*>(pointer));
+}
+
+std::vector<ArenaSegment> Memory::segments_from(std::size_t first) const {
+  const auto locked = state_.lock();
+  return (*locked)->arena.segments_from(first);
 }
 
 std::size_t Memory::used_bytes(int device) const {

@@ -110,6 +110,11 @@ class Memory {
   // Whether the address belongs to simulated device memory, live or not.
   bool is_device_address(const void* pointer) const;
 
+  // The segments that this memory lies in, from number `first` on, so that other processes can map
+  // them. `segment_count` costs one load, to see whether there are new ones.
+  std::vector<ArenaSegment> segments_from(std::size_t first) const;
+  std::size_t segment_count() const { return segment_count_.load(std::memory_order_acquire); }
+
   int devices() const { return options_.devices; }
   std::size_t used_bytes(int device) const;
 
@@ -129,6 +134,7 @@ class Memory {
   static void evict_oldest(State& state);
 
   MemoryOptions options_;
+  std::atomic<std::size_t> segment_count_{0};
   Guarded<std::unique_ptr<State>> state_;
 };
 

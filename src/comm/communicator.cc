@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The commrig authors
+#include "comm/communicator.h"
+
+#include <algorithm>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "comm/plan_run.h"
+
+namespace commrig::comm {
+namespace {
+
+using coll::Collective;
+
+PlanOptions plan_options(const CommunicatorOptions& options, const Team& team) {
+  PlanOptions plans;
+  plans.capabilities.shared_memory = team.shares_memory() && !options.messages_only;
+  plans.capabilities.strict = options.strict;
+  plans.capabilities.slot_bytes = kSlotBytes;
+  plans.model.ranks_share_cores =
+      static_cast<unsigned>(team.ranks()) > std::max(1U, std::thread::hardware_concurrency());
+  plans.rules = options.rules;
+  return plans;
+}
+
+coll::Request request_of(const Call& call, int ranks) {
+  return {.collective = call.collective,
+          .ranks = ranks,
+          .root = coll::has_root(call.collective) ? call.root : 0,
+          .count = coll::has_counts(call.collective) ? 0 : call.count,
+          .element_bytes = dtype::size_of(call.dtype),
+          .in_place = false,
+          .counts = call.counts};
+}
+
+Status check_buffer(const device::Memory& memory, const Call& call, const void* buffer,
+                    std::size_t count, const char* which) {
+  if (count == 0) return ok();
+  const dtype::DtypeInfo& type = dtype::info(call.dtype);
+  const auto where = [&] {
+    return fmt::format("{} of {}, {} {}", which, coll::name(call.collective), count, type.name);
+  };
+  if (buffer == nullptr) return Error::make(Code::kCollectiveBuffer, where() + ": null");
+  if (reinterpret_cast<std::uintptr_t>(buffer) % type.alignment != 0) {
+    return Error::make(Code::kMisaligned, fmt::format("{}: {} is no multiple of {}", where(),
+                                                      buffer, type.alignment));
+  }
+  if (!memory.is_device_address(buffer)) return ok();
+  const Result<device::Window> window = memory.resolve(buffer, count * type.bytes);
+  if (window) return ok();
+  Error error = window.error();
+  error.message = where() + ": " + error.message;
+  return error;
+}
+
+struct Extent {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+};
+
+Extent extent(const void* buffer, std::size_t bytes) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(buffer);
+  return {begin, begin + bytes};
+}
+
+}  // namespace
+
+Communicator::Communicator(std::shared_ptr<Team> team, int rank, const CommunicatorOptions& options,
+                           std::unique_ptr<device::Stream> stream)
+    : options_(options),
+      endpoint_(team, rank),
+      plans_(rank, plan_options(options, *team)),
+      stream_(std::move(stream)) {
+  endpoint_.board().state.life.store(Life::kAlive, std::memory_order_release);
+}
+
+Communicator::~Communicator() {
+  leave();
+}
+
+Result<std::unique_ptr<Communicator>> Communicator::join(std::shared_ptr<Team> team, int rank,
+                                                         const CommunicatorOptions& options) {
+  const int device = rank % std::min(options.devices, team->machine().devices());
+  COMMRIG_ASSIGN(std::unique_ptr<device::Stream> stream, team->machine().create_stream(device));
+  return std::unique_ptr<Communicator>(
+      new Communicator(std::move(team), rank, options, std::move(stream)));  // tidy: allow(new) private
+}
+
+Result<std::vector<std::unique_ptr<Communicator>>> Communicator::create_all(
+    device::Machine& machine, int ranks, const CommunicatorOptions& options) {
+  if (ranks < 1 || ranks > coll::kRanksMax) {
+    return Error::make(Code::kCollectiveRanks,
+                       fmt::format("a communicator of {} ranks; expected 1 to {}", ranks,
+                                   coll::kRanksMax));
+  }
+  COMMRIG_ASSIGN(std::shared_ptr<Team> team,
+                 Team::create(machine, ranks, make_thread_links(machine)));
+  std::vector<std::unique_ptr<Communicator>> all;
+  for (int rank = 0; rank < ranks; ++rank) {
+    COMMRIG_ASSIGN(std::unique_ptr<Communicator> one, join(team, rank, options));
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+Status Communicator::check_usable() const {
+  if (left_) {
+    return Error::make(Code::kCommunicatorState,
+                       fmt::format("rank {} has finalized this communicator", rank()));
+  }
+  return error();
+}
+
+// Whether the call is in place; an overlap of any other kind is an error.
+Result<bool> Communicator::check_buffers(const Call& call, const coll::Request& request) const {
+  const device::Memory& memory = const_cast<Endpoint&>(endpoint_).team().machine().memory();
+  const std::size_t in = coll::input_count(request, rank());
+  const std::size_t out = coll::output_count(request, rank());
+  COMMRIG_TRY(check_buffer(memory, call, call.input, in, "input"));
+  COMMRIG_TRY(check_buffer(memory, call, call.output, out, "output"));
+  if (in == 0 || out == 0) return false;
+  const std::size_t element = request.element_bytes;
+  const Extent input = extent(call.input, in * element);
+  const Extent output = extent(call.output, out * element);
+  if (input.end <= output.begin || output.end <= input.begin) return false;
+  coll::Request in_place = request;
+  in_place.in_place = true;
+  const coll::Overlay overlay = coll::overlay(in_place, rank());
+  const bool input_inside = overlay.inner == coll::Buffer::kInput;
+  const Extent& outer = input_inside ? output : input;
+  const Extent& inner = input_inside ? input : output;
+  const std::uintptr_t expected = outer.begin + overlay.offset * element;
+  if (overlay.exists && inner.begin == expected) return true;
+  const std::string form =
+      overlay.exists
+          ? fmt::format("; the in-place form has the {} {} bytes behind the start of the {}, "
+                        "found {}",
+                        input_inside ? "input" : "output", overlay.offset * element,
+                        input_inside ? "output" : "input",
+                        static_cast<std::int64_t>(inner.begin) -
+                            static_cast<std::int64_t>(outer.begin))
+          : std::string("; it has no in-place form here");
+  return Error::make(Code::kBuffersMeet,
+                     fmt::format("rank {}: {}{}", rank(), coll::name(call.collective), form));
+}
+
+Status Communicator::enqueue(device::Stream& stream, Call call) {
+  COMMRIG_TRY(check_usable());
+  if (coll::has_arithmetic(call.collective) && !dtype::info(call.dtype).has_arithmetic) {
+    return Error::make(Code::kNoArithmetic,
+                       fmt::format("rank {}: {} of {}", rank(), coll::name(call.collective),
+                                   dtype::info(call.dtype).name));
+  }
+  coll::Request request = request_of(call, ranks());
+  COMMRIG_TRY(coll::check(request));
+  COMMRIG_ASSIGN(request.in_place, check_buffers(call, request));
+  COMMRIG_ASSIGN(std::shared_ptr<const KnownPlan> plan, plans_.find(request));
+  return stream.enqueue(std::make_unique<PlanRun>(endpoint_, std::move(call), std::move(plan)));
+}
+
+Status Communicator::enqueue(device::Stream& stream, std::vector<Message> messages) {
+  COMMRIG_TRY(check_usable());
+  const device::Memory& memory = endpoint_.team().machine().memory();
+  for (const Message& message : messages) {
+    const std::string_view what = message.outgoing ? "message to" : "message from";
+    if (message.peer < 0 || message.peer >= ranks()) {
+      return Error::make(Code::kNoSuchPeer, fmt::format("rank {}: {} rank {} of {} ranks", rank(),
+                                                        what, message.peer, ranks()));
+    }
+    if (message.bytes == 0) continue;
+    if (message.data == nullptr) {
+      return Error::make(Code::kCollectiveBuffer,
+                         fmt::format("rank {}: {} rank {}, {} bytes: null", rank(), what,
+                                     message.peer, message.bytes));
+    }
+    if (memory.is_device_address(message.data)) {
+      COMMRIG_TRY(memory.resolve(message.data, message.bytes));
+    }
+  }
+  return stream.enqueue(std::make_unique<MessageRun>(endpoint_, std::move(messages)));
+}
+
+Status Communicator::barrier() {
+  std::int32_t mine = 0;
+  std::int32_t all = 0;
+  COMMRIG_TRY(enqueue(*stream_, Call{.collective = Collective::kAllReduce,
+                                     .input = &mine,
+                                     .output = &all,
+                                     .count = 1,
+                                     .dtype = dtype::Dtype::kInt32}));
+  return endpoint_.team().machine().synchronize(*stream_);
+}
+
+Result<std::unique_ptr<Communicator>> Communicator::split(int color, int key) {
+  struct Wish {
+    std::int32_t color;
+    std::int32_t key;
+    std::int32_t rank;
+    std::int32_t unused;
+  };
+  const Wish mine{color, key, rank(), 0};
+  std::vector<Wish> all(static_cast<std::size_t>(ranks()));
+  COMMRIG_TRY(enqueue(*stream_, Call{.collective = Collective::kAllGather,
+                                     .input = &mine,
+                                     .output = all.data(),
+                                     .count = sizeof(Wish) / sizeof(std::int32_t),
+                                     .dtype = dtype::Dtype::kInt32}));
+  COMMRIG_TRY(endpoint_.team().machine().synchronize(*stream_));
+  const std::uint64_t round = endpoint_.next_split();
+  if (color < 0) return std::unique_ptr<Communicator>();
+  std::erase_if(all, [color](const Wish& wish) { return wish.color != color; });
+  std::ranges::stable_sort(all, {}, &Wish::key);
+  const auto place = std::ranges::find(all, rank(), &Wish::rank);
+  const std::uint64_t number = round << 32U | static_cast<std::uint32_t>(color);
+  COMMRIG_ASSIGN(std::shared_ptr<Team> team,
+                 endpoint_.team().child(number, static_cast<int>(all.size())));
+  return join(std::move(team), static_cast<int>(place - all.begin()), options_);
+}
+
+Status Communicator::error() const {
+  const AbortFlag& flag = const_cast<Endpoint&>(endpoint_).team().abort();
+  if (!flag.raised()) return ok();
+  return *flag.error();
+}
+
+void Communicator::abort() {
+  endpoint_.team().fail(
+      Error::make(Code::kAborted, fmt::format("rank {} aborted the communicator", rank())));
+}
+
+Status Communicator::finalize() {
+  if (left_) return check_usable();
+  device::Machine& machine = endpoint_.team().machine();
+  COMMRIG_TRY(machine.drive_until([this] { return endpoint_.idle(); },
+                                  "the operations of a communicator", kForever));
+  leave();
+  return error();
+}
+
+void Communicator::leave() {
+  if (std::exchange(left_, true)) return;
+  COMMRIG_CHECK(endpoint_.idle(),
+                fmt::format("rank {} destroys a communicator that is in use", rank()));
+  endpoint_.board().state.life.store(Life::kFinalized, std::memory_order_release);
+  endpoint_.team().stir();
+}
+
+}  // namespace commrig::comm
