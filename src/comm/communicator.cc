@@ -241,8 +241,13 @@ Status Communicator::finalize() {
 
 void Communicator::leave() {
   if (std::exchange(left_, true)) return;
-  COMMRIG_CHECK(endpoint_.idle(),
-                fmt::format("rank {} destroys a communicator that is in use", rank()));
+  if (!endpoint_.idle()) {
+    endpoint_.team().fail(Error::make(
+        Code::kAborted, fmt::format("rank {} left the communicator during an operation", rank())));
+    const Status ended = endpoint_.team().machine().drive_until(
+        [this] { return endpoint_.idle(); }, "the operations of a communicator", kForever);
+    COMMRIG_CHECK(ended.has_value(), to_string(ended.error()));
+  }
   endpoint_.board().state.life.store(Life::kFinalized, std::memory_order_release);
   endpoint_.team().stir();
 }
