@@ -69,11 +69,14 @@ class Slots {
     plan_.reduce(sources, plan_.output(), count);
   }
 
+  // In place, what all-to-all puts down may lie where its own block still is.
   void take_from_all() {
+    const bool moves_own = request_.in_place && plan_.ranks() > 1 &&
+                           base_form(request_.collective) == Collective::kAllToAll;
     for (int distance = 1; distance <= plan_.ranks(); ++distance) {
       const int peer = plan_.neighbour(distance);
       const auto [from, to] = piece_of(peer);
-      const Place source = peer == rank_ ? plan_.input(from) : scratch_of(peer, from);
+      const Place source = peer == rank_ && !moves_own ? plan_.input(from) : scratch_of(peer, from);
       plan_.copy(source, plan_.output(to.offset), to.count);
     }
   }
