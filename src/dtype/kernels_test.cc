@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 
 #include "base/rng.h"
+#include "dtype/fast_sets_for_test.h"
 #include "dtype/format.h"
 #include "dtype/reference.h"
 
@@ -40,14 +41,6 @@ std::vector<std::size_t> lengths() {
 }
 
 constexpr std::size_t kElements = kMost + 777;
-
-std::vector<const KernelSet*> fast_sets() {
-  std::vector<const KernelSet*> sets;
-  for (const KernelSet& set : kernel_sets()) {
-    if (set.runs_here() && set.reduce != &kScalarReduce) sets.push_back(&set);
-  }
-  return sets;
-}
 
 struct Shape {
   int bits;

@@ -37,7 +37,9 @@ HWY_INLINE Vector<T> load_vector(const std::byte* bytes) {
   return hn::LoadU(hn::ScalableTag<T>{}, reinterpret_cast<const T*>(bytes));
 }
 
+// kFromMemory: the sources are too large for the caches.
 struct OrdinaryStores {
+  static constexpr bool kFromMemory = false;
   template <class T>
   static HWY_INLINE void put(Vector<T> vector, std::byte* bytes) {
     hn::StoreU(vector, hn::ScalableTag<T>{}, reinterpret_cast<T*>(bytes));
@@ -46,6 +48,7 @@ struct OrdinaryStores {
 
 // The place must be aligned to the vector.
 struct StreamingStores {
+  static constexpr bool kFromMemory = true;
   template <class T>
   static HWY_INLINE void put(Vector<T> vector, std::byte* bytes) {
     hn::Stream(vector, hn::ScalableTag<T>{}, reinterpret_cast<T*>(bytes));
@@ -99,9 +102,13 @@ HWY_INLINE Vector<T> combine_vectors(Vector<T> a, Vector<T> b) {
 }
 
 // Each of the following stands for one vector of elements in memory: `Held` is what is computed
-// with, load() and store() go between the two, combine() is one step of the fold.
+// with, load() and store() go between the two, combine() is one step of the fold. Where kGuesses
+// says so for an op, there is a guess() as well, which stores in fewer steps what is right as long
+// as `doubt` stays finite: it takes in every result and never gets finite again.
 template <class T>
 struct NativeVector {
+  template <ReduceOp>
+  static constexpr bool kGuesses = false;
   using Stored = T;
   using Held = Vector<T>;
   static constexpr std::size_t kBytes = HWY_LANES(T) * sizeof(T);
@@ -147,6 +154,13 @@ HWY_INLINE Vector<std::uint16_t> without_nans(Vector<std::uint16_t> bits,
 // Bf16: `a` holds the elements at even places, `b` those at odd ones, so that no element changes
 // its lane on the way.
 struct Bf16Vector : FloatPair {
+  // Sums alone: every sum of bf16 values is a multiple of the least one, so that those too small
+  // to be normal are exact and need no rounding at a place of their own, as products would.
+  template <ReduceOp Op>
+  static constexpr bool kGuesses = Op == ReduceOp::kSum && HWY_NATIVE_FMA != 0;
+  // Whether four vectors of two sources are best loaded before the first is computed with, as far
+  // as registers go. Where loading converts (fp16), they don't go that far.
+  static constexpr bool kLoadsAhead = true;
   using Stored = std::uint16_t;
   using Held = FloatPair;
   static constexpr std::size_t kBytes = HWY_LANES(float) * sizeof(float);
@@ -177,11 +191,37 @@ struct Bf16Vector : FloatPair {
     const auto carry = hn::ShiftRight<15>(hn::AverageRound(lost, half));
     Put::template put<Stored>(without_nans<Bf16>(kept, hn::Add(kept, carry)), bytes);
   }
+
+  // `value` to 8 significant bits, nearest even: 65536 * value is a multiple of the last place of
+  // 65535 * value once that is rounded, so their difference, which is near `value`, is value
+  // rounded to such places, and those are 16 bits above its own. Just above a power of two, 65535 *
+  // value has places of half the size, but then the last rounding makes up for it. From 2^112 on
+  // the product overflows and gives an infinity or a NaN, as do infinities and NaNs themselves. The
+  // zero that is added turns -0 into +0, whose subtraction leaves -0 as it was.
+  static HWY_INLINE Vector<float> round_guess(Vector<float> value) {
+    const hn::ScalableTag<float> floats;
+    const auto below = hn::MulAdd(value, hn::Set(floats, 65535.0F), hn::Zero(floats));
+    return hn::MulSub(value, hn::Set(floats, 65536.0F), below);
+  }
+
+  template <class Put>
+  static HWY_INLINE void guess(Held held, std::byte* bytes, Vector<float>& doubt) {
+    const hn::ScalableTag<std::uint32_t> bits;
+    const hn::ScalableTag<std::uint16_t> words;
+    const auto even = round_guess(held.a);
+    const auto odd = round_guess(held.b);
+    doubt = hn::MulAdd(even, odd, doubt);
+    const auto even_words = hn::BitCast(words, hn::ShiftRight<16>(hn::BitCast(bits, even)));
+    Put::template put<Stored>(hn::OddEven(hn::BitCast(words, odd), even_words), bytes);
+  }
 };
 
 // Fp16: `a` holds the first half, `b` the second. All our targets convert in hardware, subnormals
 // included, to nearest even; a NaN becomes quiet and keeps its sign and upper payload.
 struct Fp16Vector : FloatPair {
+  template <ReduceOp>
+  static constexpr bool kGuesses = HWY_NATIVE_FMA != 0;
+  static constexpr bool kLoadsAhead = false;
   using Stored = std::uint16_t;
   using Held = FloatPair;
   static constexpr std::size_t kBytes = HWY_LANES(float) * sizeof(float);
@@ -207,9 +247,20 @@ struct Fp16Vector : FloatPair {
 
   template <class Put>
   static HWY_INLINE void store(Held held, std::byte* bytes) {
-    const hn::ScalableTag<std::uint16_t> words;
-    const auto rounded = hn::Combine(words, narrow_half(held.b), narrow_half(held.a));
+    const auto rounded = narrow_both(held);
     Put::template put<Stored>(without_nans<Fp16>(rounded, rounded), bytes);
+  }
+
+  static HWY_INLINE Vector<std::uint16_t> narrow_both(Held held) {
+    const hn::ScalableTag<std::uint16_t> words;
+    return hn::Combine(words, narrow_half(held.b), narrow_half(held.a));
+  }
+
+  // Leaves NaNs as the processor makes them.
+  template <class Put>
+  static HWY_INLINE void guess(Held held, std::byte* bytes, Vector<float>& doubt) {
+    doubt = hn::MulAdd(held.a, held.b, doubt);
+    Put::template put<Stored>(narrow_both(held), bytes);
   }
 };
 

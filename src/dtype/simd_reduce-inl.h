@@ -73,13 +73,24 @@ constexpr std::size_t kPrefetchBytes = 1024;
 constexpr std::size_t kLineBytes = 64;
 
 template <class Group, class Put>
-HWY_INLINE typename Group::Held load_group(const std::byte* place) {
-  if constexpr (std::is_same_v<Put, StreamingStores>) {
+HWY_INLINE void prefetch_group(const std::byte* place) {
+  if constexpr (Put::kFromMemory) {
     for (std::size_t line = 0; line < Group::kBytes; line += kLineBytes) {
       hwy::Prefetch(place + kPrefetchBytes + line);
     }
   }
-  return Group::load(place);
+}
+
+// One group of every source.
+template <class Group, ReduceOp Op, class Put>
+HWY_INLINE typename Group::Held fold_group(Sources sources, std::size_t at) {
+  prefetch_group<Group, Put>(start(sources[0]) + at);
+  auto held = Group::load(start(sources[0]) + at);
+  for (std::size_t s = 1; s < sources.size(); ++s) {
+    prefetch_group<Group, Put>(start(sources[s]) + at);
+    held = Group::template combine<Op>(held, Group::load(start(sources[s]) + at));
+  }
+  return held;
 }
 
 // As many whole groups as the range holds; returns where the next would begin. A group is read from
@@ -88,23 +99,140 @@ template <class Group, ReduceOp Op, class Put>
 HWY_INLINE std::size_t reduce_groups(Sources sources, std::byte* target, Range range) {
   std::size_t at = range.begin;
   if (sources.size() == 2) {
-    const std::byte* a = start(sources[0]);
-    const std::byte* b = start(sources[1]);
+    const void* const two[] = {sources[0], sources[1]};
     for (; range.end - at >= Group::kBytes; at += Group::kBytes) {
-      const auto sum = Group::template combine<Op>(load_group<Group, Put>(a + at),
-                                                   load_group<Group, Put>(b + at));
-      Group::template store<Put>(sum, target + at);
+      Group::template store<Put>(fold_group<Group, Op, Put>(two, at), target + at);
     }
     return at;
   }
   for (; range.end - at >= Group::kBytes; at += Group::kBytes) {
-    auto held = load_group<Group, Put>(start(sources[0]) + at);
-    for (std::size_t s = 1; s < sources.size(); ++s) {
-      held = Group::template combine<Op>(held, load_group<Group, Put>(start(sources[s]) + at));
-    }
-    Group::template store<Put>(held, target + at);
+    Group::template store<Put>(fold_group<Group, Op, Put>(sources, at), target + at);
   }
   return at;
+}
+
+// What was stored by guesses, and whether it is right. Two doubts, because one would be a chain as
+// long as the rest of the loop takes. They start from one, so that they never become subnormal,
+// which is slow on some processors.
+template <class E, class Put>
+struct Guesses {
+  std::byte* place;
+  Vector<float> doubt = hn::Set(hn::ScalableTag<float>{}, 1.0F);
+  Vector<float> other_doubt = doubt;
+
+  HWY_INLINE void add(const typename Four<E>::Held& held) {
+    E::template guess<Put>(held.a, place, doubt);
+    E::template guess<Put>(held.b, place + E::kBytes, other_doubt);
+    E::template guess<Put>(held.c, place + 2 * E::kBytes, doubt);
+    E::template guess<Put>(held.d, place + 3 * E::kBytes, other_doubt);
+    place += Four<E>::kBytes;
+  }
+
+  template <ReduceOp Op>
+  HWY_INLINE void add_two(const std::byte* a, const std::byte* b) {
+    add_vector<Op>(a, b, 0, doubt);
+    add_vector<Op>(a, b, E::kBytes, other_doubt);
+    add_vector<Op>(a, b, 2 * E::kBytes, doubt);
+    add_vector<Op>(a, b, 3 * E::kBytes, other_doubt);
+    place += Four<E>::kBytes;
+  }
+
+  template <ReduceOp Op>
+  HWY_INLINE void add_vector(const std::byte* a, const std::byte* b, std::size_t at,
+                             Vector<float>& its_doubt) {
+    const auto held = E::template combine<Op>(E::load(a + at), E::load(b + at));
+    E::template guess<Put>(held, place + at, its_doubt);
+  }
+
+  HWY_INLINE bool are_right() const {
+    const auto both = hn::Add(doubt, other_doubt);
+    const auto zero_or_nan = hn::Sub(both, both);
+    return hn::AllFalse(hn::ScalableTag<float>{}, hn::IsNaN(zero_or_nan));
+  }
+};
+
+// Stores from `place` on what the groups in the range are if the result is true.
+template <class E, ReduceOp Op, class Put>
+HWY_INLINE bool guess_groups(Sources sources, std::byte* place, Range range) {
+  using Group = Four<E>;
+  Guesses<E, Put> guesses{place};
+  if (sources.size() == 2) {
+    const void* const two[] = {sources[0], sources[1]};
+    for (std::size_t at = range.begin; at != range.end; at += Group::kBytes) {
+      if constexpr (E::kLoadsAhead) {
+        guesses.add(fold_group<Group, Op, Put>(two, at));
+      } else {
+        prefetch_group<Group, Put>(start(two[0]) + at);
+        prefetch_group<Group, Put>(start(two[1]) + at);
+        guesses.template add_two<Op>(start(two[0]) + at, start(two[1]) + at);
+      }
+    }
+  } else {
+    for (std::size_t at = range.begin; at != range.end; at += Group::kBytes) {
+      guesses.add(fold_group<Group, Op, Put>(sources, at));
+    }
+  }
+  return guesses.are_right();
+}
+
+// So much is guessed before the guesses are looked at. What is guessed in place, apart from the
+// target, is less, so that the copying of one block overlaps the computing of the next.
+constexpr std::size_t kBlockBytes = 4096;
+constexpr std::size_t kInPlaceBlockBytes = 1024;
+
+// As reduce_groups(), by guesses. Where one of a block may be wrong, the block is computed again
+// from the sources.
+template <class E, ReduceOp Op, class Put>
+HWY_INLINE std::size_t reduce_blocks(Sources sources, std::byte* target, Range range) {
+  Range block = {range.begin, range.begin};
+  const std::size_t end = range.end - (range.end - range.begin) % Four<E>::kBytes;
+  for (; block.begin != end; block.begin = block.end) {
+    block.end += std::min(kBlockBytes, end - block.begin);
+    if (!guess_groups<E, Op, Put>(sources, target + block.begin, block)) [[unlikely]] {
+      reduce_groups<Four<E>, Op, OrdinaryStores>(sources, target, block);
+    }
+  }
+  return end;
+}
+
+template <bool kMemory>
+struct StoresInPlace : OrdinaryStores {
+  static constexpr bool kFromMemory = kMemory;
+};
+
+// Into a target that is a source: guesses would overwrite what is needed if they are wrong, so they
+// are made elsewhere first. The lines of the target are in the cache then, so nothing is gained by
+// storing past it.
+template <class E, ReduceOp Op, bool kMemory>
+HWY_INLINE std::size_t reduce_blocks_in_place(Sources sources, std::byte* target, Range range) {
+  using Copy = Four<NativeVector<std::uint8_t>>;
+  static_assert(Copy::kBytes == Four<E>::kBytes);
+  HWY_ALIGN std::byte guesses[kInPlaceBlockBytes];
+  Range block = {range.begin, range.begin};
+  const std::size_t end = range.end - (range.end - range.begin) % Copy::kBytes;
+  for (; block.begin != end; block.begin = block.end) {
+    block.end += std::min(kInPlaceBlockBytes, end - block.begin);
+    if (!guess_groups<E, Op, StoresInPlace<kMemory>>(sources, guesses, block)) [[unlikely]] {
+      reduce_groups<Four<E>, Op, OrdinaryStores>(sources, target, block);
+      continue;
+    }
+    for (std::size_t at = block.begin; at != block.end; at += Copy::kBytes) {
+      Copy::store<OrdinaryStores>(Copy::load(guesses + (at - block.begin)), target + at);
+    }
+  }
+  return end;
+}
+
+template <class E, ReduceOp Op, class Put>
+HWY_INLINE std::size_t reduce_most(Sources sources, std::byte* target, Range range) {
+  if constexpr (E::template kGuesses<Op>) {
+    if (std::find(sources.begin(), sources.end(), target) != sources.end()) {
+      return reduce_blocks_in_place<E, Op, Put::kFromMemory>(sources, target, range);
+    }
+    return reduce_blocks<E, Op, Put>(sources, target, range);
+  } else {
+    return reduce_groups<Four<E>, Op, Put>(sources, target, range);
+  }
 }
 
 // Fewer elements than a vector holds, through a vector in memory, so that nothing outside the
@@ -136,10 +264,10 @@ void reduce_loop(Sources sources, void* target, std::size_t count, Stores stores
     const std::size_t head = head_bytes(output, E::kBytes, range.end);
     if (head != 0) reduce_part<E, Op>(sources, output, {0, head});
     range.begin = head;
-    range.begin = reduce_groups<Four<E>, Op, StreamingStores>(sources, output, range);
+    range.begin = reduce_most<E, Op, StreamingStores>(sources, output, range);
     hwy::FlushStream();
   } else {
-    range.begin = reduce_groups<Four<E>, Op, OrdinaryStores>(sources, output, range);
+    range.begin = reduce_most<E, Op, OrdinaryStores>(sources, output, range);
   }
   range.begin = reduce_groups<E, Op, OrdinaryStores>(sources, output, range);
   if (range.begin != range.end) reduce_part<E, Op>(sources, output, range);
