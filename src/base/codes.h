@@ -60,6 +60,18 @@ enum class Code : std::uint16_t {
   kWrongSlot,
   kCounter,
   kRankMissing,
+  // BOOT: how ranks find each other
+  kBadUniqueId,
+  kIdUsed,
+  kNoInterface,
+  kLaunchEnvironment,
+  kRankTwice,
+  kSetupMismatch,
+  kRankAbsent,
+  kRankLost,
+  kRootLost,
+  kBadAddress,
+  kConnection,
   // RUN: running ranks, kernels and commands
   kKernelThrew,
   kAborted,

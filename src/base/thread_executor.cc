@@ -314,6 +314,7 @@ void ThreadExecutor::wake(const void* key) {
 
 void ThreadExecutor::wake_all() {
   for (Bucket& bucket : buckets_) wake_bucket(bucket);
+  pollers_.wake_all();
 }
 
 }  // namespace commrig

@@ -15,6 +15,7 @@
 
 #include "base/executor.h"
 #include "base/guarded.h"
+#include "base/pollers.h"
 
 namespace commrig {
 
@@ -37,6 +38,7 @@ class ThreadExecutor final : public Executor {
   Nanos now() const override { return clock_.now(); }
   Status spawn(Role role, std::string name, std::function<void()> body) override;
   Status wait(const WaitSpec& spec) override;
+  Status poll(const PollSpec& spec) override { return pollers_.poll(spec, clock_); }
   void wake(const void* key) override;
   void wake_all() override;
   void wake_each(std::span<const void* const> keys) override;
@@ -78,6 +80,7 @@ class ThreadExecutor final : public Executor {
   std::atomic<int> yielding_{0};        // waiters
   std::atomic<Nanos::rep> went_on_{0};  // when one of them last stopped waiting
   std::array<Bucket, kBuckets> buckets_;
+  Pollers pollers_;
 
   // Buckets that were announced to their sleepers and are still to be woken.
   Guarded<std::deque<Bucket*>> unwoken_;
