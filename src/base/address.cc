@@ -131,7 +131,7 @@ Result<Address> Address::from_wire(std::span<const std::byte, kWireBytes> wire) 
   Address result;
   std::ranges::copy(wire, result.bytes_.begin());
   if (family == AF_INET &&
-      std::any_of(result.bytes_.begin() + sizeof(sockaddr_in), result.bytes_.end(),
+      std::any_of(result.bytes_.begin() + offsetof(sockaddr_in, sin_zero), result.bytes_.end(),
                   [](std::byte byte) { return byte != std::byte{0}; })) {
     return Error::make(Code::kBadAddress,
                        fmt::format("address in a message: {} is followed by bytes that must be 0",
