@@ -19,29 +19,42 @@
 namespace commrig::bootstrap {
 namespace {
 
+// A root of ours that is flooded by strangers may drop a check-in now and then.
+constexpr int kDropsMax = 100;
+
 // The connection to the root after the record was sent. A root of ours says hello and keeps it;
-// another one closes it, which means nothing.
+// another one reads the record and closes. One that has too many visitors drops it unread; the
+// system tells that by a reset, since what was sent was never read.
 class RootLine {
  public:
   RootLine(Socket socket, std::uint64_t magic)
       : socket_(std::move(socket)), reader_(magic, kNoMessage) {}
 
-  bool open() const { return open_; }
   bool attached() const { return attached_; }
-  int descriptor() const { return socket_.descriptor(); }
+  // Nothing more will come.
+  bool ended() const { return ended_; }
+  // The record was not read.
+  bool dropped() const { return reset_ && !attached_; }
+  pollfd watch() const {
+    return {.fd = reset_ || (ended_ && attached_) ? -1 : socket_.descriptor(),
+            .events = static_cast<short>(ended_ ? 0 : POLLIN),
+            .revents = 0};
+  }
   Socket take() { return std::move(socket_); }
 
-  // Reads what has come. An error is a notice; the end is open() == false.
-  Status hear() {
-    while (open_) {
+  // Reads what has come, as poll() told. An error is a notice.
+  Status hear(short events) {
+    if (ended_ && (events & (POLLERR | POLLHUP)) != 0) reset_ = true;
+    while (!ended_) {
       const Result<Moved> moved = socket_.read_some(reader_.space());
+      if (!moved) reset_ = true;
       if (!moved || moved->ended) {
-        open_ = false;
+        ended_ = true;
         return ok();
       }
       if (moved->bytes == 0) return ok();
       COMMRIG_ASSIGN(const MessageReader::State state, reader_.advance(moved->bytes));
-      if (state == MessageReader::State::kStranger) open_ = false;
+      if (state == MessageReader::State::kStranger) ended_ = true;
       if (reader_.knows_id() && !attached_) attach();
     }
     return ok();
@@ -60,7 +73,8 @@ class RootLine {
 
   Socket socket_;
   MessageReader reader_;
-  bool open_ = true;
+  bool ended_ = false;
+  bool reset_ = false;
   bool attached_ = false;
 };
 
@@ -84,10 +98,8 @@ Result<Socket> send_record(const CheckInSpec& spec, const Address& answer_to,
   record.info = make_info(spec.ring);
   const auto bytes = with_handshake(spec.id.magic(), framed(encode(record)));
   const Status sent = socket->write_all(bytes, "a check-in", waiting);
-  if (!sent && sent.error().code == Code::kConnection) {
-    return root_lost(spec, sent.error().message);
-  }
-  COMMRIG_TRY(sent);
+  // A connection that was dropped meanwhile shows itself as such when it is read from.
+  if (!sent && sent.error().code != Code::kConnection) return sent.error();
   return socket;
 }
 
@@ -114,10 +126,11 @@ Result<CheckedIn> check_in(const CheckInSpec& spec, const Waiting& waiting) {
   RootLine root(std::move(socket), spec.id.magic());
 
   std::vector<pollfd> polls;
+  int drops = 0;
   while (true) {
     polls.clear();
     entrance.watch(polls);
-    if (root.open()) polls.push_back({.fd = root.descriptor(), .events = POLLIN, .revents = 0});
+    polls.push_back(root.watch());
     const Nanos look = std::min(entrance.next_look(), waiting.deadline);
     const Status status = waiting.executor.poll({.descriptors = polls,
                                                  .what = "the answer of the root",
@@ -127,7 +140,7 @@ Result<CheckedIn> check_in(const CheckInSpec& spec, const Waiting& waiting) {
         (status.error().code != Code::kDeadline || waiting.executor.now() >= waiting.deadline)) {
       return status.error();
     }
-    if (root.open()) COMMRIG_TRY(root.hear());
+    COMMRIG_TRY(root.hear(polls.back().revents));
     const auto news =
         entrance.advance(std::span(polls).first(entrance.watched()), waiting.executor.now());
     if (!news.arrivals.empty()) {
@@ -135,9 +148,17 @@ Result<CheckedIn> check_in(const CheckInSpec& spec, const Waiting& waiting) {
       return CheckedIn{next, root.take()};
     }
     if (news.wrong) return *news.wrong;
+    if (root.dropped()) {
+      if (++drops == kDropsMax) {
+        return root_lost(spec, fmt::format("it dropped the check-in {} times", drops));
+      }
+      COMMRIG_ASSIGN(socket, send_record(spec, answer_to, waiting));
+      root = RootLine(std::move(socket), spec.id.magic());
+      continue;
+    }
     // What the root said before its end may lie in the queue of the listener.
     const bool queue_is_empty = polls.front().revents == 0;
-    if (!root.open() && root.attached() && queue_is_empty && !entrance.hears_somebody()) {
+    if (root.ended() && root.attached() && queue_is_empty && !entrance.hears_somebody()) {
       return root_lost(spec, "it ended before it answered");
     }
   }

@@ -49,11 +49,13 @@ Entrance::News Entrance::advance(std::span<const pollfd> polls, Nanos now) {
   }
   visitors_ = std::move(rest);
   if (polls.front().revents == 0) return news;
-  if (const Status status = accept_all(now); !status && !news.wrong) news.wrong = status.error();
+  if (const Status status = accept_all(now, news); !status && !news.wrong) {
+    news.wrong = status.error();
+  }
   return news;
 }
 
-Status Entrance::accept_all(Nanos now) {
+Status Entrance::accept_all(Nanos now, News& news) {
   while (true) {
     Result<std::optional<Socket>> taken = listener_.try_accept();
     if (!taken && !visitors_.empty()) {  // Mostly out of descriptors: strangers go first.
@@ -67,7 +69,8 @@ Status Entrance::accept_all(Nanos now) {
       log_dropped(visitors_.front().socket, "too many connections that say nothing");
       visitors_.pop_front();
     }
-    visitors_.push_back(Visitor{**std::move(taken), MessageReader(magic_, payload_bytes_), now});
+    Visitor visitor{**std::move(taken), MessageReader(magic_, payload_bytes_), now};
+    if (!read(visitor, news)) visitors_.push_back(std::move(visitor));
   }
 }
 

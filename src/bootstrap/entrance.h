@@ -64,7 +64,7 @@ class Entrance {
     MessageReader reader;
     Nanos since;
   };
-  Status accept_all(Nanos now);
+  Status accept_all(Nanos now, News& news);
   // Whether the visitor is finished with.
   bool read(Visitor& visitor, News& news) const;
 
