@@ -57,13 +57,23 @@ Status Root::wait_served(const AbortFlag* abort, Nanos deadline) {
 }
 
 Status Root::wait_present(int ranks, const AbortFlag* abort, Nanos deadline) {
+  return wait_for(present_, ranks, abort, deadline);
+}
+
+Status Root::wait_attached(int ranks, const AbortFlag* abort, Nanos deadline) {
+  return wait_for(attached_, ranks, abort, deadline);
+}
+
+Status Root::wait_for(const std::atomic<int>& counter, int ranks, const AbortFlag* abort,
+                      Nanos deadline) {
+  const auto reached = [&] { return counter.load(std::memory_order_acquire) >= ranks; };
   COMMRIG_TRY(executor_.wait(
       {.key = &present_,
-       .ready = [&] { return present() >= ranks || decided_.load(std::memory_order_acquire); },
+       .ready = [&] { return reached() || decided_.load(std::memory_order_acquire); },
        .what = "ranks to check in",
        .abort = abort,
        .deadline = deadline}));
-  if (present() >= ranks) return ok();
+  if (reached()) return ok();
   return **outcome_.lock();
 }
 
@@ -78,8 +88,8 @@ void Root::set_outcome(const Status& outcome) {
   executor_.wake(&present_);
 }
 
-void Root::set_present(int present) {
-  present_.store(present, std::memory_order_release);
+void Root::count(std::atomic<int>& counter) {
+  counter.fetch_add(1, std::memory_order_release);
   executor_.wake(&present_);
 }
 

@@ -49,6 +49,8 @@ class Root {
   Status wait_served(const AbortFlag* abort = nullptr, Nanos deadline = kForever);
   // Returns when that many ranks have checked in, or the root has failed or closed.
   Status wait_present(int ranks, const AbortFlag* abort = nullptr, Nanos deadline = kForever);
+  // The same for ranks whose end the root would see; ranks of other libraries never are.
+  Status wait_attached(int ranks, const AbortFlag* abort = nullptr, Nanos deadline = kForever);
   // Ends the service; does not wait for that.
   void close();
 
@@ -56,12 +58,15 @@ class Root {
   friend class RootService;
   Root(Executor& executor, const UniqueId& id) : executor_(executor), id_(id) {}
   void set_outcome(const Status& outcome);
-  void set_present(int present);
+  void count(std::atomic<int>& counter);
+  Status wait_for(const std::atomic<int>& counter, int ranks, const AbortFlag* abort,
+                  Nanos deadline);
 
   Executor& executor_;
   UniqueId id_;
   AbortFlag closing_;
   std::atomic<int> present_{0};
+  std::atomic<int> attached_{0};
   std::atomic<bool> decided_{false};
   std::atomic<bool> running_{false};
   Guarded<std::optional<Status>> outcome_;

@@ -117,7 +117,7 @@ void RootService::admit(Entrance::Arrival arrival) {
     queue_.emplace_back(answer.rank, answer.to,
                         with_handshake(root_.id().magic(), framed(answer.next)), true);
   }
-  root_.set_present(roster_.present());
+  root_.count(root_.present_);
 }
 
 bool RootService::hear(Guest& guest) {
@@ -133,6 +133,7 @@ bool RootService::hear(Guest& guest) {
     const std::size_t taken = std::min(wanted, moved->bytes);
     guest.process.insert(guest.process.end(), bytes.begin(),
                          bytes.begin() + static_cast<std::ptrdiff_t>(taken));
+    if (taken != 0 && guest.attached()) root_.count(root_.attached_);
   }
 }
 

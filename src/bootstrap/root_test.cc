@@ -3,7 +3,9 @@
 // The protocol byte for byte, with one side written by hand.
 #include "bootstrap/root.h"
 
+#include <atomic>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -163,18 +165,46 @@ TEST(RingRank, SpeaksTheProtocolByteForByte) {
   EXPECT_EQ(blocks, hex("a0 a1 a2 a3  b0 b1 b2 b3  c0 c1 c2 c3"));
 }
 
-Guarded<std::vector<std::string>>& logged() {
-  static Guarded<std::vector<std::string>> lines;
-  return lines;
-}
+// Lines of the log from `least` on, as long as it lives.
+class LogLines {
+ public:
+  LogLines(ThreadExecutor& executor, LogLevel least) : before_(set_log_sink(&take)) {
+    current().store(this);
+    executor_ = &executor;
+    least_ = least;
+  }
+  ~LogLines() { set_log_sink(before_); }
+  LogLines(const LogLines&) = delete;
+  LogLines& operator=(const LogLines&) = delete;
 
-TEST(Root, MissingRanksAreNamedAgainAndAgainAndAtTheDeadlineToEveryRank) {
-  logged().lock()->clear();
-  const LogSink before = set_log_sink([](LogLevel level, std::string_view line) {
-    if (level != LogLevel::kDebug) logged().lock()->emplace_back(line);
-  });
+  std::vector<std::string> lines() const { return *lines_.lock(); }
+  void wait_for(std::size_t count) {
+    const Status status =
+        executor_->wait({.key = &lines_, .ready = [&] { return lines_.lock()->size() >= count; }});
+    EXPECT_TRUE(status);
+  }
+
+ private:
+  static std::atomic<LogLines*>& current() {
+    static std::atomic<LogLines*> lines{nullptr};
+    return lines;
+  }
+  static void take(LogLevel level, std::string_view line) {
+    LogLines* const self = current().load();
+    if (level < self->least_) return;
+    self->lines_.lock()->emplace_back(line);
+    self->executor_->wake(&self->lines_);
+  }
+  LogSink before_;
+  ThreadExecutor* executor_ = nullptr;
+  LogLevel least_ = LogLevel::kInfo;
+  Guarded<std::vector<std::string>> lines_;
+};
+
+TEST(Root, MissingRanksAreNamedToEveryRankAtTheDeadline) {
   ThreadExecutor executor;
   HandTime time(executor);
+  LogLines log(executor, LogLevel::kError);
   const auto root = *Root::open(time, {.magic = kMagic, .ranks_within = std::chrono::seconds(25)});
   const HandRank zero(executor, kHandshake);
   const HandRank three(executor, kHandshake);
@@ -182,47 +212,37 @@ TEST(Root, MissingRanksAreNamedAgainAndAgainAndAtTheDeadlineToEveryRank) {
   (void)zero.check_in(root->id().root(), 0, 6);
   (void)three.check_in(root->id().root(), 3, 6);
   ASSERT_TRUE(root->wait_present(2));
-  for (const int seconds : {9, 2, 10, 5}) time.advance(std::chrono::seconds(seconds));
-  const std::string state = "2 of 6 ranks have checked in; missing: ranks 1-2, 4-5";
+  time.advance(std::chrono::seconds(26));
+  const std::string text =
+      "25 s after the first one, 2 of 6 ranks have checked in; missing: ranks 1-2, 4-5";
   for (const HandRank* rank : {&zero, &three}) {
     const Error error = rank->refusal();
     EXPECT_EQ(error.code, Code::kRankAbsent);
-    EXPECT_EQ(error.message, "25 s after the first one, " + state);
+    EXPECT_EQ(error.message, text);
   }
   EXPECT_EQ(root->wait_served().error().code, Code::kRankAbsent);
   (void)late.check_in(root->id().root(), 1, 6);
   EXPECT_EQ(late.refusal().code, Code::kRankAbsent);
-  set_log_sink(before);
-  EXPECT_THAT(logged().lock()->back(), HasSubstr("CR-BOOT07"));
+  EXPECT_THAT(log.lines(), ElementsAre(HasSubstr("CR-BOOT07: " + text)));
 }
 
 TEST(Root, MissingRanksAreLoggedAtEachInterval) {
-  logged().lock()->clear();
-  const LogSink before = set_log_sink([](LogLevel level, std::string_view line) {
-    if (level == LogLevel::kWarning) logged().lock()->emplace_back(line);
-  });
   ThreadExecutor executor;
   HandTime time(executor);
+  LogLines log(executor, LogLevel::kWarning);
   {
     const auto root = *Root::open(time, {.magic = kMagic});
     const HandRank zero(executor, kHandshake);
     (void)zero.check_in(root->id().root(), 0, 2);
     ASSERT_TRUE(root->wait_present(1));
-    const auto lines = [&] { return logged().lock()->size(); };
-    for (std::size_t i = 1; i <= 3; ++i) {
+    for (std::size_t count = 1; count <= 3; ++count) {
       time.advance(std::chrono::seconds(9));
       time.advance(std::chrono::seconds(1));
-      while (lines() < i) {  // The line comes before anything that could be waited for.
-        const Status status = executor.wait({.key = &lines,
-                                             .ready = [&] { return lines() >= i; },
-                                             .deadline = executor.now() + Nanos(1'000'000)});
-        if (status) break;
-      }
+      log.wait_for(count);
     }
   }
-  set_log_sink(before);
   const std::string line = "bootstrap: 1 of 2 ranks have checked in; missing: rank 1";
-  EXPECT_THAT(*logged().lock(), ElementsAre(line, line, line));
+  EXPECT_THAT(log.lines(), ElementsAre(line, line, line));
 }
 
 }  // namespace
