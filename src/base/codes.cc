@@ -207,6 +207,55 @@ constexpr std::array kCodes{
              "Memory of another process is read through mappings of its segments or by "
              "process_vm_readv. The address lies in none of its segments, runs past the end of "
              "one, or the system says that nothing is mapped there."},
+    CodeInfo{kBadUniqueId, Kind::kInvalidArgument, "CR-BOOT01", "unique id is not usable",
+             "Make the id on one rank and hand all its 128 bytes, or its text, to the others",
+             "A unique id is 128 bytes: a number of 8 bytes drawn by chance, the address of the "
+             "root in 28 bytes, and zeros. As a text it reads 0123456789abcdef@192.0.2.1:4711. An "
+             "id that is all zeros was mostly never received."},
+    CodeInfo{kIdUsed, Kind::kState, "CR-BOOT02", "unique id was used before",
+             "Make a new unique id for each communicator",
+             "An id belongs to one communicator: its root serves each rank once. The root goes on "
+             "refusing latecomers as long as it lives."},
+    CodeInfo{kNoInterface, Kind::kInvalidArgument, "CR-BOOT03", "no network interface fits",
+             "Name one of the listed interfaces, or unset the variable",
+             "The list in NCCL_SOCKET_IFNAME holds prefixes, with = in front exact names, with ^ "
+             "in front what to leave out. The message has every interface that is present, and the "
+             "rule that excluded it."},
+    CodeInfo{kLaunchEnvironment, Kind::kInvalidArgument, "CR-BOOT04",
+             "launch environment is half set or contradicts itself",
+             "Set the named variables together, or unset them all",
+             "Rank and number of ranks are read from COMMRIG_RANK, torchrun, Open MPI, PMI or "
+             "Slurm. A launcher that sets one of its variables sets all of them, and two launchers "
+             "that are nested must agree."},
+    CodeInfo{kRankTwice, Kind::kProtocol, "CR-BOOT05", "two participants have the same rank",
+             "Give each process or thread a rank of its own",
+             "The message names both by their addresses. Mostly a launcher's variable was "
+             "overridden, or a process of an earlier run is still alive."},
+    CodeInfo{kSetupMismatch, Kind::kProtocol, "CR-BOOT06", "participants disagree about the set-up",
+             "Start all ranks with the same number of ranks and the same version of the library",
+             "Each rank says its number and the number of ranks when it checks in, and blocks of "
+             "an exchange have one length on all ranks. A check-in of another length comes from "
+             "another generation of the library."},
+    CodeInfo{kRankAbsent, Kind::kDeadline, "CR-BOOT07", "ranks did not come",
+             "Look why the named ranks did not start, or raise the deadline",
+             "The root knows who has checked in. At the deadline every rank that waits is told "
+             "which others are missing."},
+    CodeInfo{kRankLost, Kind::kPeerLost, "CR-BOOT08", "a rank was lost while ranks were connecting",
+             "Look at the output of the named rank",
+             "The connection to the rank ended before the exchange was over: its process ended, or "
+             "it gave up after an error of its own."},
+    CodeInfo{kRootLost, Kind::kPeerLost, "CR-BOOT09", "the root can't be reached",
+             "Make a new unique id, and keep the process of its root alive until all are connected",
+             "Nobody listens at the address in the unique id, or the root ended while ranks "
+             "waited. An id whose communicator exists already may look like this too, since its "
+             "root has done its work."},
+    CodeInfo{kBadAddress, Kind::kInvalidArgument, "CR-BOOT10", "address is malformed or unknown",
+             "Write IPV4:PORT, [IPV6]:PORT, [IPV6%INTERFACE]:PORT or HOST:PORT",
+             "A port lies between 1 and 65535. The name of a host must be known to the system."},
+    CodeInfo{kConnection, Kind::kPeerLost, "CR-BOOT11", "connection failed",
+             "Look at the process on the other side, and at what lies between",
+             "A connection was refused, reset or closed. The message has the address of the other "
+             "side and the system's own text."},
     CodeInfo{kKernelThrew, Kind::kState, "CR-RUN01", "kernel threw an exception",
              "Catch it in the kernel or mend its cause",
              "An exception left a kernel or host callback. The stream carries the error until it "

@@ -65,6 +65,18 @@ enum class Code : std::uint16_t {
   kMessageLength,
   kBadFrame,
   kPeerAddress,
+  // BOOT: how ranks find each other
+  kBadUniqueId,
+  kIdUsed,
+  kNoInterface,
+  kLaunchEnvironment,
+  kRankTwice,
+  kSetupMismatch,
+  kRankAbsent,
+  kRankLost,
+  kRootLost,
+  kBadAddress,
+  kConnection,
   // RUN: running ranks, kernels and commands
   kKernelThrew,
   kAborted,

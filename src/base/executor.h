@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The commrig authors
 #pragma once
 
+#include <poll.h>
+
 #include <cstdint>
 #include <functional>
 #include <source_location>
@@ -33,6 +35,15 @@ class AccessHook {
   virtual void before(const Access& access) = 0;
 };
 
+// A wait for descriptors, as those of sockets.
+struct PollSpec {
+  // As for poll(2); `revents` are filled in. May be empty: then abort and deadline end the wait.
+  std::span<pollfd> descriptors = {};
+  const char* what = "";             // static text for people
+  const AbortFlag* abort = nullptr;  // ends the wait with the flag's error
+  Nanos deadline = kForever;         // of the executor's clock
+};
+
 // What a thread is for. A service (a server, a sweeper) sleeps most of the time, has little to do
 // when it is woken, and keeps others waiting until it has done it.
 enum class Role : std::uint8_t { kUserCode, kService };
@@ -50,6 +61,13 @@ class Executor : public Clock {
   // Returns when spec.ready() holds; with the flag's error when spec.abort is raised; with
   // kDeadline when the deadline has passed. `ready` is looked at first and last.
   virtual Status wait(const WaitSpec& spec) = 0;
+
+  // Returns when a descriptor is ready; with the flag's error when spec.abort is raised; with
+  // kDeadline when the deadline has passed. What is ready counts before the deadline does.
+  virtual Status poll(const PollSpec& spec) {
+    return Error::make(Code::kSystemCall,
+                       std::string("this executor has no descriptors to wait for ") + spec.what);
+  }
 
   // Lets the waits with this key look again. Whatever made them ready must happen before.
   virtual void wake(const void* key) = 0;

@@ -2,7 +2,10 @@
 // SPDX-FileCopyrightText: The commrig authors
 #include "base/rng.h"
 
+#include <sys/random.h>
+
 #include <bit>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
@@ -57,6 +60,16 @@ std::int64_t Rng::between(std::int64_t low, std::int64_t high) {
 
 double Rng::uniform() {
   return static_cast<double>(next() >> 11U) * 0x1.0p-53;
+}
+
+std::uint64_t unforeseeable() {
+  std::uint64_t value = 0;
+  ssize_t filled = 0;
+  do {  // A few bytes come whole, once the system has any; a signal may end the wait for that.
+    filled = ::getrandom(&value, sizeof(value), 0);
+  } while (filled < 0 && errno == EINTR);
+  COMMRIG_CHECK(filled == sizeof(value), "the system gives no random bytes");
+  return value;
 }
 
 std::uint64_t seed_from_environment(std::uint64_t otherwise) {

@@ -26,6 +26,10 @@ class Rng {
   std::array<std::uint64_t, 4> state_;
 };
 
+// A number that nobody can foresee, from the operating system. For names and ids that must differ
+// between processes; everything else takes a seeded Rng.
+std::uint64_t unforeseeable();
+
 // COMMRIG_SEED from the environment when it is a number, else `otherwise`. Random tests print what
 // they got from here, so that a failure can be run again.
 std::uint64_t seed_from_environment(std::uint64_t otherwise);

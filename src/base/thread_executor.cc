@@ -306,6 +306,7 @@ void ThreadExecutor::wake(const void* key) {
 void ThreadExecutor::wake_all() {
   for (Bucket& bucket : buckets_) wake_bucket(bucket);
   if (door_ != nullptr) wake_bucket(door_->place);
+  pollers_.wake_all();
 }
 
 }  // namespace commrig

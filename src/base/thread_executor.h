@@ -17,6 +17,7 @@
 #include "base/executor.h"
 #include "base/futex.h"
 #include "base/guarded.h"
+#include "base/pollers.h"
 
 namespace commrig {
 
@@ -39,6 +40,7 @@ class ThreadExecutor final : public Executor {
   Nanos now() const override { return clock_.now(); }
   Status spawn(Role role, std::string name, std::function<void()> body) override;
   Status wait(const WaitSpec& spec) override;
+  Status poll(const PollSpec& spec) override { return pollers_.poll(spec, clock_); }
   void wake(const void* key) override;
   void wake_all() override;
   void wake_each(std::span<const void* const> keys) override;
@@ -84,6 +86,7 @@ class ThreadExecutor final : public Executor {
   std::array<Bucket, kBuckets> buckets_;
   const void* door_key_ = nullptr;
   Door* door_ = nullptr;
+  Pollers pollers_;
 
   // Buckets that were announced to their sleepers and are still to be woken.
   Guarded<std::deque<Bucket*>> unwoken_;
