@@ -34,10 +34,10 @@ void add_control(msghdr& header, cmsghdr*& at, int type, const void* data, std::
 
 }  // namespace
 
-Channel::Channel(Descriptor socket) : socket_(std::move(socket)) {
+Channel::Channel(Socket socket) : socket_(std::move(socket)) {
   // The system then tells with each note whose it is.
   const int on = 1;
-  ::setsockopt(socket_.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
+  ::setsockopt(socket_.descriptor(), SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
 }
 
 Result<bool> Channel::send(const Note& note, int descriptor) {
@@ -53,7 +53,7 @@ Result<bool> Channel::send(const Note& note, int descriptor) {
   if (descriptor >= 0) add_control(header, at, SCM_RIGHTS, &descriptor, sizeof(descriptor));
   ssize_t sent = 0;
   do {
-    sent = ::sendmsg(socket_.get(), &header, MSG_DONTWAIT | MSG_NOSIGNAL);
+    sent = ::sendmsg(socket_.descriptor(), &header, MSG_DONTWAIT | MSG_NOSIGNAL);
   } while (sent < 0 && errno == EINTR);
   if (sent < 0 && (errno == EAGAIN || errno == ENOBUFS || errno == ETOOMANYREFS)) return false;
   if (sent < 0) return lost("sendmsg");
@@ -72,7 +72,7 @@ Result<bool> Channel::read_some() {
   header.msg_controllen = control.size();
   ssize_t read = 0;
   do {
-    read = ::recvmsg(socket_.get(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    read = ::recvmsg(socket_.descriptor(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   } while (read < 0 && errno == EINTR);
   if (read < 0 && errno == EAGAIN) return false;
   if (read < 0) return lost("recvmsg");

@@ -11,6 +11,7 @@
 
 #include "base/descriptor.h"
 #include "base/result.h"
+#include "base/socket.h"
 
 namespace commrig::transport {
 
@@ -45,7 +46,7 @@ struct Received {
 // waits. Not thread-safe.
 class Channel {
  public:
-  explicit Channel(Descriptor socket);
+  explicit Channel(Socket socket);
 
   // False when the socket is full. `descriptor` is borrowed; -1: none. Fails with kPeerLost.
   Result<bool> send(const Note& note, int descriptor);
@@ -53,12 +54,12 @@ class Channel {
   // has closed, with kBadFrame when what came is no note.
   Result<std::optional<Received>> receive();
 
-  int socket() const { return socket_.get(); }
+  int socket() const { return socket_.descriptor(); }
 
  private:
   Result<bool> read_some();
 
-  Descriptor socket_;
+  Socket socket_;
   // What has come of the next note.
   std::byte bytes_[sizeof(Note)]{};
   std::size_t filled_ = 0;

@@ -48,7 +48,7 @@ void PeerMemory::PeerWaker::wake() {
 
 PeerMemory::PeerMemory(PeerMemoryOptions options)
     : rank_(options.rank),
-      socket_(options.socket.get()),
+      socket_(options.socket.descriptor()),
       memory_(options.memory),
       own_door_(options.door),
       maps_arenas_(options.maps_arenas),

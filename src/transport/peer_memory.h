@@ -14,6 +14,7 @@
 
 #include "base/door.h"
 #include "base/guarded.h"
+#include "base/socket.h"
 #include "device/memory.h"
 #include "transport/channel.h"
 #include "transport/ring_link.h"
@@ -27,8 +28,8 @@ using Tag = std::pair<std::uint64_t, std::uint64_t>;
 struct PeerMemoryOptions {
   // A rank of the peer, for messages.
   int rank = 0;
-  // A connected unix socket (Listener::open_unix or a pair).
-  Descriptor socket{};
+  // A connected unix socket: of Listener::open_unix, or one of a pair.
+  Socket socket{};
   // What the peer may map; null: nothing.
   const device::Memory* memory = nullptr;
   // Holds this process's Door, from its first byte on; null: it has none.
@@ -90,7 +91,7 @@ class PeerMemory final : public MemoryAccess {
     Segment segment;
   };
   struct State {
-    explicit State(Descriptor socket) : channel(std::move(socket)) {}
+    explicit State(Socket socket) : channel(std::move(socket)) {}
     Channel channel;
     std::size_t shared = 0;  // segments of ours that the peer was told of
     std::vector<Mapped> mapped;

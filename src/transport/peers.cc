@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: The commrig authors
 #include "transport/peers.h"
 
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,9 +15,10 @@
 #include <iterator>
 #include <optional>
 #include <sstream>
-#include <system_error>
 
 #include <fmt/format.h>
+
+#include "base/process.h"
 
 namespace commrig::transport {
 namespace {
@@ -74,10 +75,6 @@ std::optional<std::string> ask_proc(pid_t process) {
   return describe_status(std::atoi(last.c_str()));
 }
 
-Descriptor open_process(pid_t process) {
-  return Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
-}
-
 }  // namespace
 
 std::string describe_end(int pidfd, pid_t process) {
@@ -99,17 +96,13 @@ class Peers::Watch final : public PollHandler {
 
   Status begin() {
     if (peer_.process != 0) {
-      pidfd_ = open_process(peer_.process);
-      if (!pidfd_ && errno == ESRCH) {
-        report("ended before it was watched");
+      auto pidfd = watch_process(peer_.process);
+      if (!pidfd && ::kill(peer_.process, 0) != 0 && errno == ESRCH) {
+        report("has ended before");
         return ok();
       }
-      if (!pidfd_) {
-        return Error::make(Code::kSystemCall,
-                           fmt::format("pidfd_open of process {} (rank {}): {}", peer_.process,
-                                       peer_.rank,
-                                       std::error_code(errno, std::generic_category()).message()));
-      }
+      if (!pidfd) return pidfd.error();
+      pidfd_ = std::move(*pidfd);
       COMMRIG_TRY(poller_.add(pidfd_.get(), *this));
       poller_.arm(pidfd_.get(), EPOLLIN);
       return ok();
