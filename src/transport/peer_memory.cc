@@ -14,6 +14,8 @@
 
 #include <fmt/format.h>
 
+#include "transport/peers.h"
+
 namespace commrig::transport {
 namespace {
 
@@ -278,9 +280,9 @@ Status PeerMemory::read(std::uint64_t address, std::span<std::byte> target) {
   if (!host_readable_.load(std::memory_order_acquire)) return status;
   const std::size_t done = read_process(process(), address, target);
   if (done == target.size()) return ok();
-  const bool gone = errno == ESRCH;
+  if (errno == ESRCH) return with_rank(Error::make(Code::kPeerLost, describe_end(-1, process())));
   return with_rank(Error::make(
-      gone ? Code::kPeerLost : Code::kPeerAddress,
+      Code::kPeerAddress,
       fmt::format("reading {} bytes at its address {:#x}: {} after {} bytes", target.size(), address,
                   std::error_code(errno, std::generic_category()).message(), done)));
 }

@@ -132,6 +132,8 @@ class Peers::Watch final : public PollHandler {
   std::atomic<bool> reported_{false};
 };
 
+Peers::Peers(Poller& poller) : poller_(poller) {}
+
 Peers::~Peers() = default;
 
 Status Peers::watch(const WatchedPeer& peer, OnLost on_lost) {

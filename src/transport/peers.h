@@ -31,7 +31,7 @@ class Peers {
   using OnLost = std::function<void(const WatchedPeer& peer, const Error& error)>;
 
   // The poller must outlive this.
-  explicit Peers(Poller& poller) : poller_(poller) {}
+  explicit Peers(Poller& poller);
   ~Peers();
   Peers(const Peers&) = delete;
   Peers& operator=(const Peers&) = delete;
@@ -49,8 +49,8 @@ class Peers {
   Guarded<std::map<int, std::unique_ptr<Watch>>> watches_;
 };
 
-// How a process ended that its pidfd says has ended: "was killed by signal 9", "ended with exit
-// code 3", or "ended" where the system doesn't tell.
+// How a process ended that has: "was killed by signal 9", "ended with exit
+// code 3", or "ended" where the system doesn't tell. Without a pidfd (-1), only while nobody has reaped it.
 std::string describe_end(int pidfd, pid_t process);
 
 }  // namespace commrig::transport

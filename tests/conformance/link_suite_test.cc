@@ -48,7 +48,7 @@ TEST_P(LinkTest, ManySmallMessagesThenALargeOneArriveInOrder) {
           const Status status = driver_a().send(a(), std::as_bytes(std::span(&i, 1)));
           ASSERT_TRUE(status.has_value()) << text(status);
         }
-        EXPECT_EQ(text(driver_a().send(a(), large)), "ok");
+        EXPECT_EQ(text(driver_a().send(a(), world_->place(0, large))), "ok");
       },
       [&] {
         for (std::uint32_t i = 0; i < kMessages; ++i) {
@@ -68,8 +68,9 @@ TEST_P(LinkTest, BothDirectionsMoveAtOnceAndEachHasAThreadOfItsOwn) {
   constexpr int kRounds = 20;
   const Bytes there = pattern(1, 700'000);
   const Bytes back = pattern(2, 300'001);
-  const auto send = [&](Driver& driver, Link& link, const Bytes& bytes) {
+  const auto send = [&](Driver& driver, Link& link, const Bytes& drawn) {
     return [&] {
+      const auto bytes = world_->place(&link == &a() ? 0 : 1, drawn);
       for (int i = 0; i < kRounds; ++i) EXPECT_EQ(text(driver.send(link, bytes)), "ok");
     };
   };
@@ -89,12 +90,13 @@ TEST_P(LinkTest, BothDirectionsMoveAtOnceAndEachHasAThreadOfItsOwn) {
 TEST_P(LinkTest, RanksThatTakeTurnsWakeEachOther) {
   if (GetParam().loops) GTEST_SKIP() << "has one end";
   for (const std::size_t size : {8, 40'000}) {
-    const auto play = [size](Driver& driver, Link& link, bool starts) {
+    const auto play = [&](Driver& driver, Link& link, bool starts) {
       Bytes bytes = pattern(3, size);
+      const auto placed = world_->place(starts ? 0 : 1, bytes);
       for (int round = 0; round < 200; ++round) {
-        Status status = starts ? driver.send(link, bytes) : ok();
+        Status status = starts ? driver.send(link, placed) : ok();
         if (status) status = driver.recv(link, bytes);
-        if (status && !starts) status = driver.send(link, bytes);
+        if (status && !starts) status = driver.send(link, placed);
         ASSERT_EQ(text(status), "ok");
       }
       EXPECT_EQ(bytes, pattern(3, size));
@@ -254,8 +256,8 @@ TEST_P(LinkTest, RandomTrafficArrivesAsTheModelSays) {
   const std::uint64_t seed = seed_from_environment(20'251'201);
   SCOPED_TRACE(testing::Message() << "COMMRIG_SEED=" << seed);
   driver_a().run(
-      {[&] { EXPECT_EQ(text(random_traffic(driver_a(), a(), 0, seed, 200)), "ok"); },
-       [&] { EXPECT_EQ(text(random_traffic(driver_b(), b(), 1, seed, 200)), "ok"); }});
+      {[&] { EXPECT_EQ(text(random_traffic(driver_a(), a(), 0, seed, placing(0))), "ok"); },
+       [&] { EXPECT_EQ(text(random_traffic(driver_b(), b(), 1, seed, placing(1))), "ok"); }});
 }
 
 }  // namespace
