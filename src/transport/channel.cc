@@ -18,9 +18,9 @@ namespace {
 constexpr std::size_t kControlBytes = CMSG_SPACE(sizeof(ucred)) + CMSG_SPACE(sizeof(int) * 4);
 
 Error lost(const char* call) {
-  return Error::make(Code::kPeerLost,
-                     fmt::format("{}: {}", call,
-                                 std::error_code(errno, std::generic_category()).message()));
+  return Error::make(
+      Code::kPeerLost,
+      fmt::format("{}: {}", call, std::error_code(errno, std::generic_category()).message()));
 }
 
 void add_control(msghdr& header, cmsghdr*& at, int type, const void* data, std::size_t bytes) {

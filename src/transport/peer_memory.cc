@@ -137,9 +137,9 @@ Status PeerMemory::read_notes(State& state) {
         break;
       }
       default:
-        return with_rank(Error::make(Code::kBadFrame,
-                                     fmt::format("a note of the unknown kind {}",
-                                                 static_cast<std::uint32_t>(next.note.kind))));
+        return with_rank(
+            Error::make(Code::kBadFrame, fmt::format("a note of the unknown kind {}",
+                                                     static_cast<std::uint32_t>(next.note.kind))));
     }
   }
 }
@@ -151,8 +151,8 @@ Status PeerMemory::take_hello(State& state, Received received) {
   }
   if (received.descriptor) {
     if (received.note.bytes < sizeof(Door)) {
-      return with_rank(Error::make(Code::kBadFrame,
-                                   fmt::format("a door of {} bytes", received.note.bytes)));
+      return with_rank(
+          Error::make(Code::kBadFrame, fmt::format("a door of {} bytes", received.note.bytes)));
     }
     COMMRIG_ASSIGN(state.door, Segment::map(std::move(received.descriptor), received.note.bytes));
     door_.store(std::launder(reinterpret_cast<Door*>(state.door.base())),
@@ -166,12 +166,12 @@ Status PeerMemory::take_segment(State& state, Received received) {
   if (!maps_arenas_) return ok();
   const Note& note = received.note;
   for (const Mapped& known : state.mapped) {
-    const bool overlaps = note.address < known.base + known.segment.bytes() &&
-                          known.base < note.address + note.bytes;
+    const bool overlaps =
+        note.address < known.base + known.segment.bytes() && known.base < note.address + note.bytes;
     if (!overlaps && note.number != known.number) continue;
-    return with_rank(Error::make(
-        Code::kBadFrame, fmt::format("segment {} at {:#x} overlaps segment {} at {:#x}",
-                                     note.number, note.address, known.number, known.base)));
+    return with_rank(Error::make(Code::kBadFrame,
+                                 fmt::format("segment {} at {:#x} overlaps segment {} at {:#x}",
+                                             note.number, note.address, known.number, known.base)));
   }
   COMMRIG_ASSIGN(Segment segment, Segment::map(std::move(received.descriptor), note.bytes));
   state.mapped.push_back({note.address, note.number, std::move(segment)});
@@ -209,9 +209,10 @@ Error PeerMemory::unknown(const State& state, std::uint64_t address, std::size_t
 }
 
 Error PeerMemory::with_rank(const Error& error) const {
-  return Error{error.code, fmt::format("rank {} (process {} of this host): {}", rank_, process(),
-                                       error.message),
-               error.location};
+  return Error{
+      error.code,
+      fmt::format("rank {} (process {} of this host): {}", rank_, process(), error.message),
+      error.location};
 }
 
 Result<std::byte*> PeerMemory::translate(std::uint64_t address, std::size_t bytes) {
@@ -229,8 +230,7 @@ Result<std::byte*> PeerMemory::translate(std::uint64_t address, std::size_t byte
 
 Status PeerMemory::give(const Tag& tag, const Segment& segment) {
   const auto state = state_.lock();
-  const Note note{
-      .kind = Note::kGift, .bytes = segment.bytes(), .tag = {tag.first, tag.second}};
+  const Note note{.kind = Note::kGift, .bytes = segment.bytes(), .tag = {tag.first, tag.second}};
   const auto sent = (*state)->channel.send(note, segment.descriptor());
   if (!sent) return with_rank(sent.error());
   if (*sent) return ok();
@@ -283,8 +283,8 @@ Status PeerMemory::read(std::uint64_t address, std::span<std::byte> target) {
   if (errno == ESRCH) return with_rank(Error::make(Code::kPeerLost, describe_end(-1, process())));
   return with_rank(Error::make(
       Code::kPeerAddress,
-      fmt::format("reading {} bytes at its address {:#x}: {} after {} bytes", target.size(), address,
-                  std::error_code(errno, std::generic_category()).message(), done)));
+      fmt::format("reading {} bytes at its address {:#x}: {} after {} bytes", target.size(),
+                  address, std::error_code(errno, std::generic_category()).message(), done)));
 }
 
 }  // namespace commrig::transport

@@ -83,8 +83,7 @@ TEST_F(PeerMemoryTest, AnAddressThatIsNotThePeersIsRefusedWithRankAndSegment) {
                                       number(segment.base) + segment.bytes + 1}) {
     const auto seen = one_->translate(address, 8);
     ASSERT_FALSE(seen.has_value());
-    EXPECT_THAT(to_string(seen.error()),
-                HasSubstr("lie in none of the 1 segments that it shares"));
+    EXPECT_THAT(to_string(seen.error()), HasSubstr("lie in none of the 1 segments that it shares"));
     EXPECT_THAT(to_string(seen.error()), HasSubstr("rank 2: 8 bytes"));
   }
   const auto past = one_->translate(number(known), segment.bytes + 1);

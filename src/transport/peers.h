@@ -16,7 +16,7 @@
 namespace commrig::transport {
 
 struct WatchedPeer {
-  int rank = 0;     // a rank of it, for messages
+  int rank = 0;       // a rank of it, for messages
   pid_t process = 0;  // 0: not known here; then only the connection is watched
   // A connection whose other end only the peer has (PeerMemory::socket); -1: none. Borrowed.
   int socket = -1;
@@ -50,7 +50,8 @@ class Peers {
 };
 
 // How a process ended that has: "was killed by signal 9", "ended with exit
-// code 3", or "ended" where the system doesn't tell. Without a pidfd (-1), only while nobody has reaped it.
+// code 3", or "ended" where the system doesn't tell. Without a pidfd (-1), only while nobody has
+// reaped it.
 std::string describe_end(int pidfd, pid_t process);
 
 }  // namespace commrig::transport

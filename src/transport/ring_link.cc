@@ -168,9 +168,9 @@ Result<std::size_t> RingLink::free_bytes() {
   const std::uint64_t used = sender_.tail - out_.head.load(kOrdered);
   if (used <= out_ring_.size()) return out_ring_.size() - used;
   return break_off(
-      Error::make(Code::kBadFrame, fmt::format("{} says that it has read up to {}, and {} was sent",
-                                               name_of_peer(options_.ends),
-                                               sender_.tail - used, sender_.tail)));
+      Error::make(Code::kBadFrame,
+                  fmt::format("{} says that it has read up to {}, and {} was sent",
+                              name_of_peer(options_.ends), sender_.tail - used, sender_.tail)));
 }
 
 void RingLink::publish_tail() {
@@ -269,10 +269,9 @@ Result<Progress> RingLink::stream_in(Incoming& message) {
 Result<std::size_t> RingLink::ready_bytes() {
   const std::uint64_t ready = in_.tail.load(kOrdered) - receiver_.head;
   if (ready <= in_ring_.size()) return ready;
-  return break_off(
-      Error::make(Code::kBadFrame, fmt::format("{} says that {} bytes lie in a ring of {}",
-                                               name_of_peer(options_.ends), ready,
-                                               in_ring_.size())));
+  return break_off(Error::make(Code::kBadFrame,
+                               fmt::format("{} says that {} bytes lie in a ring of {}",
+                                           name_of_peer(options_.ends), ready, in_ring_.size())));
 }
 
 void RingLink::publish_head() {

@@ -26,10 +26,10 @@ namespace commrig::transport {
 Result<Segment> make_shm_segment();
 
 struct ShmLinkOptions {
-  Ends ends{};         // without the place, which is added
-  int side = 0;        // 0 for the process that made the segment, 1 for the other
-  PeerMemory& peer;    // has met the peer; must outlive the link, and so must
-  Waker& waker;        // the waker, which is ours
+  Ends ends{};       // without the place, which is added
+  int side = 0;      // 0 for the process that made the segment, 1 for the other
+  PeerMemory& peer;  // has met the peer; must outlive the link, and so must
+  Waker& waker;      // the waker, which is ours
 };
 Result<std::unique_ptr<Link>> make_shm_link(Segment segment, const ShmLinkOptions& options);
 

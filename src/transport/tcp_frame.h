@@ -17,8 +17,8 @@ namespace commrig::transport {
 // What passes on a connection, all numbers in the order of the machine (a peer of the other order
 // shows itself by the magic number):
 //
-//   message   = header, then its bytes in pieces of 256 KiB, the last one shorter, a mark after each
-//   last words = header of another kind; nothing follows
+//   message   = header, then its bytes in pieces of 256 KiB, the last one shorter, a mark after
+//   each last words = header of another kind; nothing follows
 //
 // The mark says whether the piece before it is good. A sender that gives up in the middle of a
 // piece fills it with zeros and marks it as void; its last words follow. So what it wants to say

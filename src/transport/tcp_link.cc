@@ -177,10 +177,10 @@ Result<Progress> TcpLink::send(Outgoing& message) {
 }
 
 Error TcpLink::sending_failed(const Error& error) {
-  return Error{error.code,
-               fmt::format("{}, to which rank {} sends: {}", name_of_peer(ends_), ends_.rank,
-                           error.message),
-               error.location};
+  return Error{
+      error.code,
+      fmt::format("{}, to which rank {} sends: {}", name_of_peer(ends_), ends_.rank, error.message),
+      error.location};
 }
 
 // The end of what this end says. Called once something has broken; the first caller's word counts.
@@ -228,8 +228,7 @@ Result<std::size_t> TcpLink::read_some(std::span<std::byte> bytes,
       reader.in_message()
           ? fmt::format(", in the middle of a message of {} bytes", reader.header().bytes)
           : "";
-  return Error::make(Code::kPeerLost,
-                     fmt::format("{} {}{}", name_of_peer(ends_), how, where));
+  return Error::make(Code::kPeerLost, fmt::format("{} {}{}", name_of_peer(ends_), how, where));
 }
 
 Result<Progress> TcpLink::recv(Incoming& message) {
@@ -240,10 +239,10 @@ Result<Progress> TcpLink::recv(Incoming& message) {
     const auto source = [&](std::span<std::byte> bytes) { return read_some(bytes, *in); };
     const Result<FrameReader::Event> event = in->read(message, source);
     if (!event) {
-      broken_.set(event.error().code == Code::kBadFrame
-                      ? Error::make(Code::kBadFrame,
-                                    name_of_peer(ends_) + ": " + event.error().message)
-                      : event.error());
+      broken_.set(
+          event.error().code == Code::kBadFrame
+              ? Error::make(Code::kBadFrame, name_of_peer(ends_) + ": " + event.error().message)
+              : event.error());
     } else if (*event == FrameReader::Event::kMessage) {
       return Progress::kDone;
     } else if (*event == FrameReader::Event::kLastWords) {

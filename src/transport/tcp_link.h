@@ -26,9 +26,9 @@ struct TcpLinkOptions {
 // but the system's own: a message is sent when the kernel has its last byte. The poller watches the
 // socket only while a call has returned kPending, and calls the waker once for that.
 //
-// An abort, or a message of a wrong length, is told to the other end in the stream; see tcp_frame.h.
-// The service thread does that when the sender's thread doesn't come any more, and reads on, so
-// that the other end comes to the place where it is told.
+// An abort, or a message of a wrong length, is told to the other end in the stream; see
+// tcp_frame.h. The service thread does that when the sender's thread doesn't come any more, and
+// reads on, so that the other end comes to the place where it is told.
 class TcpLink final : public Link, private PollHandler {
  public:
   static Result<std::unique_ptr<Link>> create(TcpLinkOptions options);

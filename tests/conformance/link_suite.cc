@@ -27,10 +27,8 @@ Status Driver::until_done(FunctionRef<Result<Progress>()> step) {
     COMMRIG_ASSIGN(const Progress progress, step());
     if (progress == Progress::kDone) return ok();
     const auto rung = [&] { return door_.rung.load(std::memory_order_acquire) != seen; };
-    COMMRIG_TRY(executor_.wait({.key = &door_,
-                                .ready = rung,
-                                .what = "a link",
-                                .deadline = executor_.now() + kLong}));
+    COMMRIG_TRY(executor_.wait(
+        {.key = &door_, .ready = rung, .what = "a link", .deadline = executor_.now() + kLong}));
   }
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The commrig authors
+#include "tests/conformance/link_suite.h"
+
 #include <atomic>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/rng.h"
-#include "tests/conformance/link_suite.h"
 
 namespace commrig::transport {
 namespace {
@@ -25,8 +26,8 @@ TEST_P(LinkTest, EverySizeArrivesWholeFromAndToAnyAddress) {
     for (const std::size_t shift : {0, 1, 3}) {
       const Bytes source = pattern(size + shift, size + shift);
       Bytes target(size + 16, std::byte{0x55});
-      const Status status = pass(std::span(source).subspan(shift),
-                                 std::span(target).subspan(8 - shift, size));
+      const Status status =
+          pass(std::span(source).subspan(shift), std::span(target).subspan(8 - shift, size));
       ASSERT_TRUE(status.has_value()) << text(status);
       ASSERT_TRUE(std::equal(source.begin() + static_cast<std::ptrdiff_t>(shift), source.end(),
                              target.begin() + static_cast<std::ptrdiff_t>(8 - shift)))
@@ -114,13 +115,13 @@ TEST_P(LinkTest, TheSenderMayOverwriteItsBytesOnceTheyAreSent) {
     Incoming in{.data = target.data(), .bytes = size};
     bool received = false;
     ASSERT_EQ(text(driver_a().until_done([&]() -> Result<Progress> {
-      COMMRIG_ASSIGN(const Progress progress, a().send(out));
-      if (progress == Progress::kDone || received) return progress;
-      COMMRIG_ASSIGN(const Progress other, b().recv(in));
-      received = other == Progress::kDone;
-      wakers_[0].wake();  // This thread drives both ends and sleeps at one door.
-      return progress;
-    })),
+                COMMRIG_ASSIGN(const Progress progress, a().send(out));
+                if (progress == Progress::kDone || received) return progress;
+                COMMRIG_ASSIGN(const Progress other, b().recv(in));
+                received = other == Progress::kDone;
+                wakers_[0].wake();  // This thread drives both ends and sleeps at one door.
+                return progress;
+              })),
               "ok");
     std::ranges::fill(source, std::byte{0xEE});
     if (!received) {
