@@ -19,8 +19,8 @@ constexpr std::array kKinds{
              "a ring in shared memory, two copies",
              "one copy by the receiver, from mapped device memory or by process_vm_readv; else "
              "through the ring in pieces"},
-    LinkKind{"tcp", Nearness::kAnywhere, "processes that share no memory",
-             "a stream socket", "a stream socket"},
+    LinkKind{"tcp", Nearness::kAnywhere, "processes that share no memory", "a stream socket",
+             "a stream socket"},
 };
 
 }  // namespace

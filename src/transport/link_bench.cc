@@ -91,9 +91,9 @@ void print_row(const std::string& name, const std::vector<Load>& loads,
                const std::vector<double>& times) {
   std::string line = fmt::format("{:<24}", name);
   for (std::size_t i = 0; i < loads.size(); ++i) {
-    line += loads[i].echoes
-                ? fmt::format("{:>9.2f} us", times[i])
-                : fmt::format("{:>7.2f} GB/s", 1e-3 * static_cast<double>(loads[i].bytes) / times[i]);
+    line += loads[i].echoes ? fmt::format("{:>9.2f} us", times[i])
+                            : fmt::format("{:>7.2f} GB/s",
+                                          1e-3 * static_cast<double>(loads[i].bytes) / times[i]);
   }
   print(line);
 }
@@ -195,11 +195,11 @@ std::vector<double> play_shm(int number, Socket socket, const Way& way,
     must(peer->give({}, *segment));
   }
   while (!segment.has_value()) segment = must(peer->take({}));
-  const auto link = must(make_shm_link(std::move(*segment),
-                                       {.ends = {.rank = number, .peer = 1 - number},
-                                        .side = number,
-                                        .peer = *peer,
-                                        .waker = process.waker()}));
+  const auto link =
+      must(make_shm_link(std::move(*segment), {.ends = {.rank = number, .peer = 1 - number},
+                                               .side = number,
+                                               .peer = *peer,
+                                               .waker = process.waker()}));
   const std::size_t bytes = loads.back().bytes;
   Bytes host(way.in_arena ? 0 : bytes);
   std::span<std::byte> buffer = host;
@@ -224,10 +224,9 @@ std::vector<double> play_socket(int number, const Socket& socket, const std::vec
   ThreadExecutor executor;
   const Waiting waiting{.executor = executor};
   Bytes buffer(loads.back().bytes, std::byte{1});
-  const Rank rank{
-      .send = [&](auto bytes) { must(socket.write_all(bytes, "a message", waiting)); },
-      .recv = [&](auto bytes) { must(socket.read_all(bytes, "a message", waiting)); },
-      .buffer = buffer};
+  const Rank rank{.send = [&](auto bytes) { must(socket.write_all(bytes, "a message", waiting)); },
+                  .recv = [&](auto bytes) { must(socket.read_all(bytes, "a message", waiting)); },
+                  .buffer = buffer};
   return play(rank, number == 0, loads);
 }
 
@@ -260,23 +259,23 @@ void bench(bool quick) {
   const std::vector<Load> all = loads(quick);
   std::string head = fmt::format("{:<24}", "");
   for (const Load& load : all) {
-    head += fmt::format("{:>12}", load.bytes < 1024       ? fmt::format("{} B", load.bytes)
-                                  : load.bytes < (1 << 20) ? fmt::format("{} KiB", load.bytes >> 10U)
-                                                           : fmt::format("{} MiB", load.bytes >> 20U));
+    head +=
+        fmt::format("{:>12}", load.bytes < 1024        ? fmt::format("{} B", load.bytes)
+                              : load.bytes < (1 << 20) ? fmt::format("{} KiB", load.bytes >> 10U)
+                                                       : fmt::format("{} MiB", load.bytes >> 20U));
   }
   print(head);
   bench_copy(all);
   bench_threads(all);
-  for (const Way& way : {Way{"shm, device memory", true, true, false},
-                         Way{"shm, host memory", false, false, true},
-                         Way{"shm, staged", false, false, false}}) {
+  for (const Way& way :
+       {Way{"shm, device memory", true, true, false}, Way{"shm, host memory", false, false, true},
+        Way{"shm, staged", false, false, false}}) {
     bench_processes(way.name, all, must(unix_pair()), [&](int rank, Socket socket) {
       return play_shm(rank, std::move(socket), way, all);
     });
   }
-  bench_processes("tcp, loopback", all, loopback(), [&](int rank, Socket socket) {
-    return play_tcp(rank, std::move(socket), all);
-  });
+  bench_processes("tcp, loopback", all, loopback(),
+                  [&](int rank, Socket socket) { return play_tcp(rank, std::move(socket), all); });
   bench_processes("bare socket, loopback", all, loopback(),
                   [&](int rank, const Socket& socket) { return play_socket(rank, socket, all); });
 }

@@ -155,9 +155,10 @@ TEST_F(PeersTest, AProcessOfSomebodyElseIsNamedWithItsSignalBeforeItWasReaped) {
   start();
   pid_t grandchild = 0;
   const Waiting waiting{.executor = executor_};
-  ASSERT_TRUE(report.first
-                  .read_all(std::as_writable_bytes(std::span(&grandchild, 1)), "the number", waiting)
-                  .has_value());
+  ASSERT_TRUE(
+      report.first
+          .read_all(std::as_writable_bytes(std::span(&grandchild, 1)), "the number", waiting)
+          .has_value());
   Peers peers(*poller_);
   ASSERT_TRUE(peers.watch({.rank = 7, .process = grandchild}, note()).has_value());
   EXPECT_THAT(wait(), HasSubstr("was killed by signal 9"));

@@ -144,6 +144,8 @@ Result<bool> TcpLink::write(Out& out, const std::byte* data) const {
     COMMRIG_ASSIGN(const bool written, write_piece(out, data));
     if (!written) return false;
     if (out.data_done == out.header.bytes || out.mark == kMarkVoid) break;
+    // An abort waits for no more than a piece.
+    if (data != nullptr && broken_.is_set()) return false;
     out.piece_end = std::min<std::size_t>(out.header.bytes, out.piece_end + kPieceBytes);
     out.mark_done = 0;
   }
@@ -281,15 +283,17 @@ void TcpLink::look_for_last_words() {
   }
 }
 
-// Reads what nobody wants; false when no more will come.
+// Reads what nobody wants, not for long; false when no more will come.
 bool TcpLink::discard_input() {
+  constexpr int kReads = 16;
   const auto in = in_.lock();
   std::array<std::byte, kDiscardBytes> bytes;
-  while (true) {
+  for (int i = 0; i < kReads; ++i) {
     const Result<std::size_t> read = read_some(bytes, *in);
     if (!read) return false;
-    if (*read < bytes.size()) return true;
+    if (*read < bytes.size()) break;
   }
+  return true;
 }
 
 // ---- waiting

@@ -44,8 +44,6 @@ struct LinkCase {
   // The wakers are those of rank 0 and rank 1.
   std::function<std::unique_ptr<LinkWorld>(Waker& a, Waker& b)> make;
   bool loops = false;
-  // Errors of one end may reach the other one's send only after some messages more.
-  bool remote = false;
 };
 inline void PrintTo(const LinkCase& link, std::ostream* stream) {
   *stream << link.name;

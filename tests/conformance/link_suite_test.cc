@@ -3,11 +3,15 @@
 #include "tests/conformance/link_suite.h"
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/rng.h"
+#include "transport/kinds.h"
 
 namespace commrig::transport {
 namespace {
@@ -19,6 +23,32 @@ std::string text(const Status& status) {
 }
 Code code(const Status& status) {
   return status ? Code::kBadArgument : status.error().code;
+}
+
+TEST_P(LinkTest, ItsKindStandsInTheTable) {
+  EXPECT_NE(find_link_kind(a().kind()), nullptr) << a().kind();
+}
+
+TEST_P(LinkTest, LeavesNoDescriptorsAndNoMappings) {
+  const auto count_lines = [](const char* path, const char* word) {
+    std::ifstream file(path);
+    int count = 0;
+    for (std::string line; std::getline(file, line);) count += line.find(word) != line.npos;
+    return count;
+  };
+  const auto count = [&] {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::pair(std::distance(begin(all), end(all)),
+                     count_lines("/proc/self/maps", "memfd:commrig"));
+  };
+  world_.reset();
+  const auto before = count();
+  world_ = GetParam().make(wakers_[0], wakers_[1]);
+  const Bytes source = pattern(9, 100'000);
+  Bytes target(source.size());
+  EXPECT_EQ(text(pass(source, target)), "ok");
+  world_.reset();
+  EXPECT_EQ(count(), before);
 }
 
 TEST_P(LinkTest, EverySizeArrivesWholeFromAndToAnyAddress) {

@@ -55,22 +55,18 @@ class TcpWorld final : public LinkWorld {
 };
 
 LinkCase tcp_case(const char* name, const char* host) {
-  return {.name = name,
-          .make =
-              [host](Waker& a, Waker& b) {
-                return std::make_unique<TcpWorld>(a, b, *connect_loopback(host));
-              },
-          .remote = true};
+  return {.name = name, .make = [host](Waker& a, Waker& b) {
+            return std::make_unique<TcpWorld>(a, b, *connect_loopback(host));
+          }};
 }
 
 std::vector<LinkCase> cases() {
   std::vector<LinkCase> cases{tcp_case("IPv4", "127.0.0.1:0")};
   // Not every container has the other one.
   if (connect_loopback("[::1]:0")) cases.push_back(tcp_case("IPv6", "[::1]:0"));
-  cases.push_back(
-      {.name = "Unix",
-       .make = [](Waker& a, Waker& b) { return std::make_unique<TcpWorld>(a, b, *unix_pair()); },
-       .remote = true});
+  cases.push_back({.name = "Unix", .make = [](Waker& a, Waker& b) {
+                     return std::make_unique<TcpWorld>(a, b, *unix_pair());
+                   }});
   return cases;
 }
 
