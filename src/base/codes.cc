@@ -283,7 +283,8 @@ constexpr std::array kCodes{
              "The process of another rank has ended, or it has closed or reset its connection, "
              "while this rank still had something to do with it. Messages that had arrived whole "
              "are still delivered."},
-    CodeInfo{kMessageLength, Kind::kProtocol, "CR-NET02", "message has another length than expected",
+    CodeInfo{kMessageLength, Kind::kProtocol, "CR-NET02",
+             "message has another length than expected",
              "Let both ranks ask for the same operation with the same count and type",
              "One rank sent more or fewer bytes than the other one has room for. The message is "
              "not delivered in part, and the link can't be used any more."},

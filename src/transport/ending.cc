@@ -16,8 +16,8 @@ Error aborted(const Ends& ends) {
 }
 
 Error closed(const Ends& ends, std::size_t moved, std::size_t bytes) {
-  std::string text = fmt::format("{} has closed its link to rank {}", name_of_peer(ends),
-                                 ends.rank);
+  std::string text =
+      fmt::format("{} has closed its link to rank {}", name_of_peer(ends), ends.rank);
   if (moved < bytes) {
     text += fmt::format(", in the middle of a message: {} of {} bytes have arrived", moved, bytes);
   }
@@ -25,10 +25,11 @@ Error closed(const Ends& ends, std::size_t moved, std::size_t bytes) {
 }
 
 Error wrong_length(int sender, std::uint64_t sent, int receiver, std::uint64_t expected) {
-  return Error::make(Code::kMessageLength,
-                     fmt::format("rank {} has sent a message of {} bytes to rank {}, which expected "
-                                 "{} bytes",
-                                 sender, sent, receiver, expected));
+  return Error::make(
+      Code::kMessageLength,
+      fmt::format("rank {} has sent a message of {} bytes to rank {}, which expected "
+                  "{} bytes",
+                  sender, sent, receiver, expected));
 }
 
 }  // namespace commrig::transport

@@ -34,15 +34,15 @@ struct Incoming {
 };
 
 // One rank's end of the way to one peer: messages that arrive whole, once and in order, or an
-// error. Nothing blocks: a function does what can be done now and is called again until kDone, after
-// the waker was called or at any time. The waker is called only for what has returned kPending.
-// One message at a time goes out, and one comes in; the two directions may be driven by different
-// threads, each by one at a time. A link is destroyed when neither is under way.
+// error. Nothing blocks: a function does what can be done now and is called again until kDone,
+// after the waker was called or at any time. The waker is called only for what has returned
+// kPending. One message at a time goes out, and one comes in; the two directions may be driven by
+// different threads, each by one at a time. A link is destroyed when neither is under way.
 //
 // Errors stay: kMessageLength (both lengths, on both ends; the message is not delivered in part),
 // kPeerLost (names the rank, and what the system said; what had arrived whole is delivered before),
-// kBadFrame, kPeerAddress, kAborted after abort(). Where the peer is reached through a network, send
-// may say kDone a few times more before it learns what its other end knows.
+// kBadFrame, kPeerAddress, kAborted after abort(). Where the peer is reached through a network,
+// send may say kDone a few times more before it learns what its other end knows.
 class Link {
  public:
   virtual ~Link() = default;

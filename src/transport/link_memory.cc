@@ -19,11 +19,10 @@ LinkMemory* LinkMemory::make(std::span<std::byte> memory, std::size_t ring_bytes
 
 Result<LinkMemory*> LinkMemory::find(std::span<std::byte> memory) {
   auto* const link = std::launder(reinterpret_cast<LinkMemory*>(memory.data()));
-  if (memory.size() < sizeof(LinkMemory) ||
-      link->magic.load(std::memory_order_acquire) != kMagic) {
-    return Error::make(Code::kBadFrame,
-                       fmt::format("a segment of {} bytes holds no link of this version",
-                                   memory.size()));
+  if (memory.size() < sizeof(LinkMemory) || link->magic.load(std::memory_order_acquire) != kMagic) {
+    return Error::make(
+        Code::kBadFrame,
+        fmt::format("a segment of {} bytes holds no link of this version", memory.size()));
   }
   const std::size_t room = memory.size() - sizeof(LinkMemory);
   if (link->ring_bytes <= sizeof(RingHeader) || link->ring_bytes > room / 2) {

@@ -105,18 +105,20 @@ Result<Progress> RingLink::send(Outgoing& message) {
 }
 
 Result<Progress> RingLink::try_send(Outgoing& message) {
-  std::optional<Error> error = ended();
-  if (!error) error = peer_gone(0, 0);
-  if (error) return give_up(message, *error);
+  if (const auto error = ended()) return give_up(message, *error);
+  // Looked at before the offer: a peer may take the last message and leave.
+  const auto gone = peer_gone(0, 0);
+  if (message.state == kInOffer && out_.offer.load(kOrdered) == Offer::kTaken) {
+    out_.offer.store(Offer::kNone, kOrdered);
+    message.moved = message.bytes;
+    return Progress::kDone;
+  }
+  if (gone) return give_up(message, *gone);
   if (message.state == kNew) {
     COMMRIG_ASSIGN(const bool begun, begin(message));
     if (!begun) return Progress::kPending;
   }
-  if (message.state == kStreaming) return stream_out(message);
-  if (out_.offer.load(kOrdered) != Offer::kTaken) return Progress::kPending;
-  out_.offer.store(Offer::kNone, kOrdered);
-  message.moved = message.bytes;
-  return Progress::kDone;
+  return message.state == kStreaming ? stream_out(message) : Progress::kPending;
 }
 
 // The bytes of an offered message are the sender's again once the peer can't begin to copy them any
@@ -166,9 +168,9 @@ Result<std::size_t> RingLink::free_bytes() {
   const std::uint64_t used = sender_.tail - out_.head.load(kOrdered);
   if (used <= out_ring_.size()) return out_ring_.size() - used;
   return break_off(
-      Error::make(Code::kBadFrame, fmt::format("{} says that it has read up to {}, and {} was sent",
-                                               name_of_peer(options_.ends),
-                                               sender_.tail - used, sender_.tail)));
+      Error::make(Code::kBadFrame,
+                  fmt::format("{} says that it has read up to {}, and {} was sent",
+                              name_of_peer(options_.ends), sender_.tail - used, sender_.tail)));
 }
 
 void RingLink::publish_tail() {
@@ -267,10 +269,9 @@ Result<Progress> RingLink::stream_in(Incoming& message) {
 Result<std::size_t> RingLink::ready_bytes() {
   const std::uint64_t ready = in_.tail.load(kOrdered) - receiver_.head;
   if (ready <= in_ring_.size()) return ready;
-  return break_off(
-      Error::make(Code::kBadFrame, fmt::format("{} says that {} bytes lie in a ring of {}",
-                                               name_of_peer(options_.ends), ready,
-                                               in_ring_.size())));
+  return break_off(Error::make(Code::kBadFrame,
+                               fmt::format("{} says that {} bytes lie in a ring of {}",
+                                           name_of_peer(options_.ends), ready, in_ring_.size())));
 }
 
 void RingLink::publish_head() {

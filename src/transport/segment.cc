@@ -75,9 +75,9 @@ Result<Segment> Segment::map(Descriptor descriptor, std::size_t bytes) {
   struct stat found{};
   if (::fstat(descriptor.get(), &found) != 0) return system_error("fstat", bytes);
   if (bytes == 0 || static_cast<std::size_t>(found.st_size) < bytes) {
-    return Error::make(Code::kPeerAddress,
-                       fmt::format("a shared segment has {} bytes, and its owner says {}",
-                                   found.st_size, bytes));
+    return Error::make(
+        Code::kPeerAddress,
+        fmt::format("a shared segment has {} bytes, and its owner says {}", found.st_size, bytes));
   }
   COMMRIG_ASSIGN(std::byte * base, map_shared(descriptor.get(), bytes));
   return Segment(std::move(descriptor), base, bytes);

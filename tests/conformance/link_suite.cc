@@ -27,10 +27,8 @@ Status Driver::until_done(FunctionRef<Result<Progress>()> step) {
     COMMRIG_ASSIGN(const Progress progress, step());
     if (progress == Progress::kDone) return ok();
     const auto rung = [&] { return door_.rung.load(std::memory_order_acquire) != seen; };
-    COMMRIG_TRY(executor_.wait({.key = &door_,
-                                .ready = rung,
-                                .what = "a link",
-                                .deadline = executor_.now() + kLong}));
+    COMMRIG_TRY(executor_.wait(
+        {.key = &door_, .ready = rung, .what = "a link", .deadline = executor_.now() + kLong}));
   }
 }
 
@@ -76,21 +74,23 @@ std::vector<std::size_t> telling_sizes() {
   return sizes;
 }
 
-Status random_traffic(Driver& driver, Link& link, int rank, std::uint64_t seed, int messages) {
+Status random_traffic(Driver& driver, Link& link, int rank, std::uint64_t seed,
+                      const Placing& place) {
+  constexpr std::size_t kMessages = 200;
   constexpr std::size_t kSizes[] = {16, 200, 5000, 20'000, 100'000, 600'000};
   // One generator per direction, so that both ranks know what passes in it.
-  for (int done = 0; done < messages;) {
-    std::array<Rng, 2> rngs{Rng(seed + 2 * static_cast<std::uint64_t>(done)),
-                            Rng(seed + 2 * static_cast<std::uint64_t>(done) + 1)};
-    const auto mine = static_cast<std::size_t>(rank);
+  std::array<Rng, 2> rngs{Rng(2 * seed), Rng(2 * seed + 1)};
+  const auto mine = static_cast<std::size_t>(rank);
+  for (std::size_t done = 0; done < kMessages; ++done) {
     const auto draw = [&](std::size_t direction) {
       const std::size_t limit = kSizes[rngs[direction].below(std::size(kSizes))];
       return pattern(rngs[direction].next(), rngs[direction].below(limit));
     };
-    const Bytes sent = draw(mine);
+    const Bytes drawn = draw(mine);
+    const std::span<const std::byte> sent = place(drawn);
     const Bytes expected = draw(1 - mine);
     Bytes received(expected.size() + 8, std::byte{0x55});
-    const std::size_t shift = rngs[mine].below(8);
+    const std::size_t shift = done % 8;
     Outgoing out{.data = sent.data(), .bytes = sent.size()};
     Incoming in{.data = received.data() + shift, .bytes = expected.size()};
     bool sends = true;
@@ -111,7 +111,6 @@ Status random_traffic(Driver& driver, Link& link, int rank, std::uint64_t seed, 
                          fmt::format("message {} of {} bytes to rank {} with seed {} differs", done,
                                      expected.size(), rank, seed));
     }
-    ++done;
   }
   return ok();
 }
@@ -123,7 +122,8 @@ LinkTest::LinkTest()
 }
 
 Status LinkTest::pass(std::span<const std::byte> source, std::span<std::byte> target) {
-  Outgoing out{.data = source.data(), .bytes = source.size()};
+  const auto placed = world_->place(0, source);
+  Outgoing out{.data = placed.data(), .bytes = placed.size()};
   Incoming in{.data = target.data(), .bytes = target.size()};
   Progress sent = Progress::kPending;
   Progress received = Progress::kPending;

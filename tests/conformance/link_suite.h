@@ -30,6 +30,11 @@ class LinkWorld {
   virtual Link& a() = 0;
   // The same as a() in a link to itself.
   virtual Link& b() = 0;
+  // Where a rank has these bytes when it sends them: as they are, or copied to the memory that this
+  // kind is about. Valid until the rank's next call.
+  virtual std::span<const std::byte> place(int /*rank*/, std::span<const std::byte> bytes) {
+    return bytes;
+  }
   // Destroys that end, as when its communicator ends.
   virtual void close_b() = 0;
 };
@@ -39,8 +44,6 @@ struct LinkCase {
   // The wakers are those of rank 0 and rank 1.
   std::function<std::unique_ptr<LinkWorld>(Waker& a, Waker& b)> make;
   bool loops = false;
-  // Errors of one end may reach the other one's send only after some messages more.
-  bool remote = false;
 };
 inline void PrintTo(const LinkCase& link, std::ostream* stream) {
   *stream << link.name;
@@ -76,8 +79,11 @@ Bytes pattern(std::uint64_t seed, std::size_t count);
 // a network link, and a large one.
 std::vector<std::size_t> telling_sizes();
 
-// What one of two ranks sends and receives in a random order; both compute it from the seed.
-Status random_traffic(Driver& driver, Link& link, int rank, std::uint64_t seed, int messages);
+using Placing = std::function<std::span<const std::byte>(std::span<const std::byte>)>;
+
+// Random messages in both directions at once. Both ranks compute from the seed what each sends.
+Status random_traffic(Driver& driver, Link& link, int rank, std::uint64_t seed,
+                      const Placing& place = std::identity());
 
 class LinkTest : public testing::TestWithParam<LinkCase> {
  protected:
@@ -86,13 +92,15 @@ class LinkTest : public testing::TestWithParam<LinkCase> {
   Driver& driver_b() { return *drivers_[GetParam().loops ? 0 : 1]; }
   Link& a() { return world_->a(); }
   Link& b() { return world_->b(); }
+  Placing placing(int rank) {
+    return [this, rank](std::span<const std::byte> bytes) { return world_->place(rank, bytes); };
+  }
   // Sends on a and receives on b, by one thread; what was received is in `target`.
   Status pass(std::span<const std::byte> source, std::span<std::byte> target);
 
   Door doors_[2];
   DoorWaker wakers_[2];
   std::unique_ptr<Driver> drivers_[2];
-  // One door for both ends: for tests in which one thread drives both.
   std::unique_ptr<LinkWorld> world_;
 };
 

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The commrig authors
+#include "tests/conformance/link_suite.h"
+
 #include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/rng.h"
-#include "tests/conformance/link_suite.h"
+#include "transport/kinds.h"
 
 namespace commrig::transport {
 namespace {
@@ -20,13 +25,39 @@ Code code(const Status& status) {
   return status ? Code::kBadArgument : status.error().code;
 }
 
+TEST_P(LinkTest, ItsKindStandsInTheTable) {
+  EXPECT_NE(find_link_kind(a().kind()), nullptr) << a().kind();
+}
+
+TEST_P(LinkTest, LeavesNoDescriptorsAndNoMappings) {
+  const auto count_lines = [](const char* path, const char* word) {
+    std::ifstream file(path);
+    int count = 0;
+    for (std::string line; std::getline(file, line);) count += line.find(word) != line.npos;
+    return count;
+  };
+  const auto count = [&] {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::pair(std::distance(begin(all), end(all)),
+                     count_lines("/proc/self/maps", "memfd:commrig"));
+  };
+  world_.reset();
+  const auto before = count();
+  world_ = GetParam().make(wakers_[0], wakers_[1]);
+  const Bytes source = pattern(9, 100'000);
+  Bytes target(source.size());
+  EXPECT_EQ(text(pass(source, target)), "ok");
+  world_.reset();
+  EXPECT_EQ(count(), before);
+}
+
 TEST_P(LinkTest, EverySizeArrivesWholeFromAndToAnyAddress) {
   for (const std::size_t size : telling_sizes()) {
     for (const std::size_t shift : {0, 1, 3}) {
       const Bytes source = pattern(size + shift, size + shift);
       Bytes target(size + 16, std::byte{0x55});
-      const Status status = pass(std::span(source).subspan(shift),
-                                 std::span(target).subspan(8 - shift, size));
+      const Status status =
+          pass(std::span(source).subspan(shift), std::span(target).subspan(8 - shift, size));
       ASSERT_TRUE(status.has_value()) << text(status);
       ASSERT_TRUE(std::equal(source.begin() + static_cast<std::ptrdiff_t>(shift), source.end(),
                              target.begin() + static_cast<std::ptrdiff_t>(8 - shift)))
@@ -48,7 +79,7 @@ TEST_P(LinkTest, ManySmallMessagesThenALargeOneArriveInOrder) {
           const Status status = driver_a().send(a(), std::as_bytes(std::span(&i, 1)));
           ASSERT_TRUE(status.has_value()) << text(status);
         }
-        EXPECT_EQ(text(driver_a().send(a(), large)), "ok");
+        EXPECT_EQ(text(driver_a().send(a(), world_->place(0, large))), "ok");
       },
       [&] {
         for (std::uint32_t i = 0; i < kMessages; ++i) {
@@ -68,8 +99,9 @@ TEST_P(LinkTest, BothDirectionsMoveAtOnceAndEachHasAThreadOfItsOwn) {
   constexpr int kRounds = 20;
   const Bytes there = pattern(1, 700'000);
   const Bytes back = pattern(2, 300'001);
-  const auto send = [&](Driver& driver, Link& link, const Bytes& bytes) {
+  const auto send = [&](Driver& driver, Link& link, const Bytes& drawn) {
     return [&] {
+      const auto bytes = world_->place(&link == &a() ? 0 : 1, drawn);
       for (int i = 0; i < kRounds; ++i) EXPECT_EQ(text(driver.send(link, bytes)), "ok");
     };
   };
@@ -89,12 +121,13 @@ TEST_P(LinkTest, BothDirectionsMoveAtOnceAndEachHasAThreadOfItsOwn) {
 TEST_P(LinkTest, RanksThatTakeTurnsWakeEachOther) {
   if (GetParam().loops) GTEST_SKIP() << "has one end";
   for (const std::size_t size : {8, 40'000}) {
-    const auto play = [size](Driver& driver, Link& link, bool starts) {
+    const auto play = [&](Driver& driver, Link& link, bool starts) {
       Bytes bytes = pattern(3, size);
+      const auto placed = world_->place(starts ? 0 : 1, bytes);
       for (int round = 0; round < 200; ++round) {
-        Status status = starts ? driver.send(link, bytes) : ok();
+        Status status = starts ? driver.send(link, placed) : ok();
         if (status) status = driver.recv(link, bytes);
-        if (status && !starts) status = driver.send(link, bytes);
+        if (status && !starts) status = driver.send(link, placed);
         ASSERT_EQ(text(status), "ok");
       }
       EXPECT_EQ(bytes, pattern(3, size));
@@ -112,13 +145,13 @@ TEST_P(LinkTest, TheSenderMayOverwriteItsBytesOnceTheyAreSent) {
     Incoming in{.data = target.data(), .bytes = size};
     bool received = false;
     ASSERT_EQ(text(driver_a().until_done([&]() -> Result<Progress> {
-      COMMRIG_ASSIGN(const Progress progress, a().send(out));
-      if (progress == Progress::kDone || received) return progress;
-      COMMRIG_ASSIGN(const Progress other, b().recv(in));
-      received = other == Progress::kDone;
-      wakers_[0].wake();  // This thread drives both ends and sleeps at one door.
-      return progress;
-    })),
+                COMMRIG_ASSIGN(const Progress progress, a().send(out));
+                if (progress == Progress::kDone || received) return progress;
+                COMMRIG_ASSIGN(const Progress other, b().recv(in));
+                received = other == Progress::kDone;
+                wakers_[0].wake();  // This thread drives both ends and sleeps at one door.
+                return progress;
+              })),
               "ok");
     std::ranges::fill(source, std::byte{0xEE});
     if (!received) {
@@ -254,8 +287,8 @@ TEST_P(LinkTest, RandomTrafficArrivesAsTheModelSays) {
   const std::uint64_t seed = seed_from_environment(20'251'201);
   SCOPED_TRACE(testing::Message() << "COMMRIG_SEED=" << seed);
   driver_a().run(
-      {[&] { EXPECT_EQ(text(random_traffic(driver_a(), a(), 0, seed, 200)), "ok"); },
-       [&] { EXPECT_EQ(text(random_traffic(driver_b(), b(), 1, seed, 200)), "ok"); }});
+      {[&] { EXPECT_EQ(text(random_traffic(driver_a(), a(), 0, seed, placing(0))), "ok"); },
+       [&] { EXPECT_EQ(text(random_traffic(driver_b(), b(), 1, seed, placing(1))), "ok"); }});
 }
 
 }  // namespace
