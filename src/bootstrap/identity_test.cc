@@ -18,9 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::optional<std::string> no_variables(std::string_view) {
-  return std::nullopt;
-}
+constexpr auto kNoVariables = [](std::string_view) { return std::optional<std::string>(); };
 
 TEST(Identity, IsTheHashOfNameAndBootAndOfProcessAndItsSpace) {
   const HostFacts facts{.host_name = "node7.example",
@@ -54,12 +52,12 @@ TEST(Identity, HostIdOfTheEnvironmentReplacesNameAndBoot) {
 }
 
 TEST(Identity, OtherProcessOfThisHostDiffersInTheProcessOnly) {
-  const Identity own = identify(*gather_host_facts(no_variables));
+  const Identity own = identify(*gather_host_facts(kNoVariables));
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe(ends.data()), 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    const Identity identity = identify(*gather_host_facts(no_variables));
+    const Identity identity = identify(*gather_host_facts(kNoVariables));
     (void)!::write(ends[1], &identity, sizeof(identity));
     ::_exit(0);
   }
