@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,22 +32,27 @@ class Channel {
   // What to poll for, and what to do then.
   short events() const;
   Status step();
-  // While nothing is to be received: sees whether the neighbour has ended or has sent a notice.
-  Status look();
-  bool quiet() const { return head_filled_ < kLengthBytes; }  // whether look() may see more
+  // While nothing is to be received: sees whether the neighbour has sent a notice, which is the
+  // error, or has ended: false. A message that comes early is kept; a neighbour is never more than
+  // one ahead.
+  Result<bool> look();
 
   // Tells the neighbour why this rank gives up, if no message is halfway; never waits.
   void say(const Error& error);
   int descriptor() const { return socket_.descriptor(); }
+  const std::string& peer() const { return socket_.peer(); }
 
  private:
   Status send();
   Status recv();
-  // The length word; false when it has not come whole.
+  bool listening() const;
+  std::uint32_t head_length() const;
+  // Fills `bytes` from `filled` on; whether they have come whole.
+  Result<bool> read_into(std::span<std::byte> bytes, std::size_t& filled);
+  // The length word of a message; a notice is read on, and its end is the error.
   Result<bool> read_head();
-  Status check_head();
-  Result<bool> read_notice_rest();
-  Error lost(const std::string& reason);
+  Status check_length(std::size_t length) const;
+  Error lost(const std::string& reason) const;
   Error lost_or_told(const std::string& reason);
 
   Socket socket_;
@@ -61,6 +67,10 @@ class Channel {
   std::size_t received_ = 0;
   std::vector<std::byte> notice_;
   std::size_t notice_filled_ = 0;
+  std::vector<std::byte> early_;  // a message for which nobody has asked yet
+  std::size_t early_filled_ = 0;
+  bool early_done_ = false;
+  bool ended_ = false;  // nothing more will come
 };
 
 }  // namespace commrig::bootstrap

@@ -13,7 +13,8 @@ namespace commrig::bootstrap {
 // those are. Every rank calls the same functions in the same order. One thread at a time uses it,
 // but for abort().
 //
-// The first error stays: the exchange is of no use any more, and the other ranks learn of it.
+// The first error stays: the exchange is of no use any more, and the other ranks learn of it, a
+// slow one perhaps while it is still in the call before.
 class Exchange {
  public:
   virtual ~Exchange() = default;

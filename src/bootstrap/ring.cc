@@ -97,8 +97,8 @@ Status Ring::accept_previous(Entrance& entrance, Socket root, const Waiting& wai
     polls.clear();
     entrance.watch(polls);
     // The next rank may be in its first exchange already; what it sends then is for later.
-    if (next_->quiet()) {
-      polls.push_back({.fd = next_->descriptor(), .events = POLLIN, .revents = 0});
+    if (next_->events() != 0) {
+      polls.push_back({.fd = next_->descriptor(), .events = next_->events(), .revents = 0});
     }
     const Status status =
         executor_.poll({.descriptors = polls,
@@ -117,7 +117,12 @@ Status Ring::accept_previous(Entrance& entrance, Socket root, const Waiting& wai
       return ok();
     }
     if (news.wrong) return *news.wrong;
-    if (next_->quiet()) COMMRIG_TRY(next_->look());
+    COMMRIG_ASSIGN(const bool there, next_->look());
+    if (!there) {
+      return Error::make(Code::kRankLost,
+                         fmt::format("rank {} at {} was lost before rank {} was connected",
+                                     (rank_ + 1) % ranks_, next_->peer(), rank_));
+    }
   }
 }
 
@@ -159,12 +164,16 @@ Status Ring::finish_round(const Waiting& waiting) {
   while (true) {
     std::array<pollfd, 2> polls{};
     std::size_t count = 0;
+    bool done = true;
     for (Channel* channel : channels) {
       COMMRIG_TRY(channel->step());
+      // A neighbour that has ended is none of our concern when it has sent everything.
+      if (!channel->receiving()) COMMRIG_TRY(channel->look());
+      done = done && !channel->sending() && !channel->receiving();
       if (channel->events() == 0) continue;
       polls[count++] = {.fd = channel->descriptor(), .events = channel->events(), .revents = 0};
     }
-    if (count == 0) return ok();
+    if (done) return ok();
     COMMRIG_TRY(executor_.poll({.descriptors = std::span(polls).first(count),
                                 .what = "blocks of the neighbours in the ring",
                                 .abort = waiting.abort,

@@ -93,35 +93,39 @@ TEST(Ring, RankMayComeLongBeforeItsRootListens) {
   });
 }
 
+// All ranks, connected; so that what a test lets go wrong doesn't meet one that still connects.
+std::vector<std::unique_ptr<Exchange>> connect_all(ThreadExecutor& executor, int ranks) {
+  const auto root = *Root::open(executor);
+  std::vector<std::unique_ptr<Exchange>> rings(static_cast<std::size_t>(ranks));
+  run_ranks(executor, ranks, [&](int rank) {
+    rings.at(static_cast<std::size_t>(rank)) = *join_ring(executor, root->id(), rank, ranks);
+  });
+  return rings;
+}
+
 TEST(Ring, BlocksOfDifferentSizesAreAnErrorOnEveryRank) {
   ThreadExecutor executor;
-  const auto root = *Root::open(executor);
+  const auto rings = connect_all(executor, 4);
   run_ranks(executor, 4, [&](int rank) {
-    const auto ring = join_ring(executor, root->id(), rank, 4);
-    ASSERT_TRUE(ring) << ring.error().message;
+    Exchange& ring = *rings.at(static_cast<std::size_t>(rank));
     const std::size_t bytes = rank == 2 ? 12 : 8;
     std::vector<std::byte> blocks(4 * bytes);
-    const Status status = (*ring)->all_gather(blocks, bytes);
+    const Status status = ring.all_gather(blocks, bytes);
     ASSERT_FALSE(status);
     EXPECT_EQ(status.error().code, Code::kSetupMismatch);
     EXPECT_THAT(status.error().message, AnyOf(HasSubstr("block of 12 bytes, expected 8"),
                                               HasSubstr("block of 8 bytes, expected 12")));
-    EXPECT_EQ((*ring)->barrier().error().message, status.error().message);
+    EXPECT_EQ(ring.barrier().error().message, status.error().message);
   });
 }
 
 TEST(Ring, AbortOnOneRankEndsAllWithItsReason) {
   ThreadExecutor executor;
-  const auto root = *Root::open(executor);
-  std::array<std::unique_ptr<Exchange>, 6> rings;
+  const auto rings = connect_all(executor, 6);
   run_ranks(executor, 6, [&](int rank) {
-    rings.at(static_cast<std::size_t>(rank)) = *join_ring(executor, root->id(), rank, 6);
-  });
-  run_ranks(executor, 6, [&](int rank) {
-    Exchange& ring = *rings.at(static_cast<std::size_t>(rank));
     // Rank 5 doesn't take part; somebody else ends the wait of rank 3.
     if (rank == 5) return rings[3]->abort(Error::make(Code::kAborted, "rank 3 has had enough"));
-    const Status status = ring.barrier();
+    const Status status = rings.at(static_cast<std::size_t>(rank))->barrier();
     ASSERT_FALSE(status);
     EXPECT_EQ(status.error().message, "rank 3 has had enough");
     EXPECT_EQ(status.error().code, Code::kAborted);
@@ -130,13 +134,12 @@ TEST(Ring, AbortOnOneRankEndsAllWithItsReason) {
 
 TEST(Ring, RankThatLeavesIsNamedWithItsAddressByAllOthers) {
   ThreadExecutor executor;
-  const auto root = *Root::open(executor);
+  auto rings = connect_all(executor, 6);
+  run_ranks(executor, 6,
+            [&](int rank) { EXPECT_TRUE(rings[static_cast<std::size_t>(rank)]->barrier()); });
   run_ranks(executor, 6, [&](int rank) {
-    auto ring = join_ring(executor, root->id(), rank, 6);
-    ASSERT_TRUE(ring) << ring.error().message;
-    ASSERT_TRUE((*ring)->barrier());
-    if (rank == 4) return ring->reset();
-    const Status status = (*ring)->barrier();
+    if (rank == 4) return rings[4].reset();
+    const Status status = rings.at(static_cast<std::size_t>(rank))->barrier();
     ASSERT_FALSE(status);
     EXPECT_EQ(status.error().code, Code::kRankLost);
     EXPECT_THAT(status.error().message,
