@@ -73,7 +73,7 @@ TEST_P(Execution, CanBeLaidOutAndDrawnToTheLastStep) {
   }
 }
 
-TEST(PlanText, NamesPlacesAndCutsLongLists) {
+TEST(PlansAsText, NamesPlacesAndCutsLongLists) {
   const PlanSet set =
       make_plan_set(*find_algorithm("direct").value(), {.ranks = 64, .count = 3}).value();
   const std::string text = to_string(set.plans[0]);
