@@ -4,12 +4,14 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+from xml.etree import ElementTree
 
 PROGRAM = sys.argv.pop(1)
 
@@ -110,6 +112,108 @@ class DemoTest(unittest.TestCase):
             self.assertIn(text, done.stdout)
         self.assertEqual(done.stdout.count("  ok\n"), 12)
         self.assertIn("CR-MC210: rank 2, slot 0, dataCnt", done.stdout)
+
+
+class PlanTest(unittest.TestCase):
+    def test_show_prints_each_step_and_draws(self):
+        with tempfile.TemporaryDirectory() as folder:
+            picture = Path(folder) / "ring.svg"
+            done = run("plan", "show", "--op", "all-reduce", "-n", "6", "--algo", "ring",
+                       "-o", str(picture))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("all-reduce by ring, 6 ranks, count 12\n", done.stdout)
+            self.assertIn("   0  send 2 to rank 1: rank 0 input[0]\n", done.stdout)
+            svg = ElementTree.parse(picture).getroot()
+            boxes = svg.findall("{http://www.w3.org/2000/svg}g")
+            self.assertEqual(len(boxes), sum(" steps, " not in line and line.startswith(" ")
+                                             for line in done.stdout.splitlines()))
+
+    def test_show_can_be_asked_for_one_rank(self):
+        done = run("plan", "show", "--op", "gather-v", "-n", "3", "--algo", "binomial", "--counts",
+                   "2,0,1", "--root", "1", "--rank", "2")
+        self.assertEqual(done.stdout, "gather-v by binomial, 3 ranks, root 1, counts 2,0,1\n"
+                         "rank 2: 1 steps, 0 elements of scratch, 0 private\n"
+                         "   0  send 1 to rank 1: rank 2 input[0]\n")
+
+    def test_verify_says_what_was_proved(self):
+        done = run("plan", "verify", "--op", "all-reduce", "-n", "6", "--algo", "two-shot",
+                   "--in-place")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("proved: all-reduce by two-shot, 6 ranks, count 12, in place\n", done.stdout)
+        self.assertIn("folded in one step, in the order of ranks", done.stdout)
+
+    def test_verify_all_proves_each_row_for_each_collective(self):
+        done = run("plan", "verify", "--all", "-n", "3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        proved = [line.split()[1:3] for line in done.stdout.splitlines()]
+        for algorithm, collective, *_ in self.rows():
+            self.assertIn([algorithm, collective], proved)
+        self.assertIn(["direct", "all-to-all-v"], proved)
+
+    def rows(self):
+        """(algorithm, collective, shared memory, rounds, steps, bytes) of each printed line."""
+        lines = run("plan", "list").stdout.splitlines()
+        heads = ("algorithm", "collective", "shared memory", "rounds", "steps", "bytes")
+        starts = [lines[0].index(head) for head in heads] + [None]
+        return [tuple(line[begin:end].strip() for begin, end in zip(starts, starts[1:]))
+                for line in lines[1:-2]]
+
+    def test_list_is_the_table_in_the_documents(self):
+        page = Path(__file__).resolve().parents[2] / "docs" / "algorithms.md"
+        text = page.read_text(encoding="utf-8")
+        documented = [tuple(cell.strip(" `") for cell in line.strip("|").split("|"))
+                      for line in text.splitlines() if line.startswith("| `")]
+        listed = [(row[0], row[1], *row[3:]) for row in self.rows()]
+        self.assertEqual(documented, listed)
+        self.assertEqual({name for name, *_ in listed},
+                         set(re.findall(r"^\*\*`([\w-]+)`\*\*", text, re.MULTILINE)),
+                         "a paragraph about each algorithm, and no other")
+
+    def test_choose_prints_the_costs_and_obeys_rules(self):
+        done = run("plan", "choose", "--op", "all-reduce", "-n", "6", "--bytes", "1000000")
+        self.assertIn("two-shot: least cost\n", done.stdout)
+        self.assertIn("slots", done.stdout)
+        done = run("plan", "choose", "-n", "6", "--bytes", "2000000", "--strict",
+                   "--no-shared-memory")
+        self.assertIn("pairwise: least cost\n", done.stdout)
+        self.assertIn("rounds per hop, which strict mode refuses", done.stdout)
+        done = run("plan", "choose", "--op", "broadcast", "--rules", "broadcast=chain")
+        self.assertIn('chain: asked for by "broadcast=chain"\n', done.stdout)
+
+    def test_bad_arguments_are_named_and_exit_with_2(self):
+        cases = [
+            (["show", "--op", "allreduce"], "CR-COL01", 'collective "allreduce"'),
+            (["show", "--algo", "rings"], "CR-COL06", 'algorithm "rings"'),
+            (["show", "--op", "gather", "--algo", "chain"], "CR-COL08", "no plan for gather"),
+            (["show", "-n", "0"], "CR-RUN04", '--ranks is "0"'),
+            (["show", "-n", "-1"], "CR-RUN04", '--ranks is "-1"'),
+            (["show", "--rank", "4"], "CR-RUN04", '--rank is "4"'),
+            (["verify", "--op", "broadcast", "--algo", "chain", "--root", "4"], "CR-COL03",
+             "root 4; expected 0 to 3"),
+            (["verify", "--dtype", "fp12"], "CR-DTY01", "fp12"),
+            (["verify", "--count", "99999999999999999999"], "CR-RUN04", "--count"),
+            (["verify", "--count", "9999999999999999999"], "CR-COL05", "have more than"),
+            (["verify", "--count", "999999999999"], "CR-RUN04", "--chunk-bytes"),
+            (["show", "--op", "gather-v", "--algo", "direct", "--counts", "1,2"], "CR-COL04",
+             "takes 4 counts, found 2"),
+            (["show", "--op", "gather-v", "--algo", "direct", "--counts", "1,,2"], "CR-RUN04",
+             '--counts is ""'),
+            (["choose", "--rules", "all-reduce=ring@1MiB"], "CR-COL07", "at character 17"),
+            (["choose", "--no-shared-memory", "--rules", "all-reduce=direct"], "CR-COL08",
+             "needs shared memory"),
+        ]
+        for arguments, code, text in cases:
+            with self.subTest(arguments=arguments):
+                done = run("plan", *arguments)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(f"commrig: {code}: ", done.stderr)
+                self.assertIn(text, done.stderr)
+                self.assertEqual(done.stdout, "")
+
+    def test_a_file_that_cannot_be_written_is_an_error(self):
+        done = run("plan", "show", "-o", "/nonexistent/plan.svg")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("commrig: CR-RUN05: cannot write /nonexistent/plan.svg", done.stderr)
 
 
 class OtherCommandsTest(unittest.TestCase):

@@ -11,10 +11,7 @@
 
 namespace commrig::coll {
 
-// Who used memory: a step of a rank in an operation, or the caller before or after it.
-inline constexpr int kCallerBefore = -1;
-inline constexpr int kCallerAfter = -2;
-
+// Who used memory: a step of a rank in an operation, or its caller.
 struct Access {
   int rank = -1;
   int operation = 0;

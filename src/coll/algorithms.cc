@@ -168,21 +168,21 @@ constexpr std::array kBinomial{
          [](const Size& s) { return Work{.messages = log2_up(s.n), .sent = others(s)}; }},
 };
 
-// With c chunks a tree of d levels takes d + c - 1 rounds, in each of which a node sends one chunk
-// to its parent and one to each of two children.
+// With c chunks a tree of d levels takes d + c - 1 rounds, in each of which a node exchanges a
+// chunk with each of two children.
 Work tree_work(const Size& s, double up, double down) {
   const double rounds = log2_down(s.n) + chunks(s) - 1;
   const double chunk = s.bytes / chunks(s);
   if (s.n == 1) return {.copied = s.bytes};
-  return {.messages = (up + 2 * down) * rounds,
+  return {.messages = 2 * (up + down) * rounds,
           .sent = (2 * up + 2 * down) * rounds * chunk,
           .folded = up * 3 * rounds * chunk};
 }
 
 constexpr std::array kTree{
-    Form{kAllReduce, "3(d+c-1) messages, d = floor(log2(n))", "inner rank sends 3S, gets 3S",
+    Form{kAllReduce, "4(d+c-1) messages, d = floor(log2(n))", "inner rank sends 3S, gets 3S",
          [](const Size& s) { return tree_work(s, 1, 1); }},
-    Form{kReduce, "d+c-1 messages, d = floor(log2(n))", "inner rank sends S, gets 2S",
+    Form{kReduce, "2(d+c-1) messages, d = floor(log2(n))", "inner rank sends S, gets 2S",
          [](const Size& s) { return tree_work(s, 1, 0); }},
     Form{kBroadcast, "2(d+c-1) messages, d = floor(log2(n))", "inner rank sends 2S, gets S",
          [](const Size& s) { return tree_work(s, 0, 1); }},

@@ -3,13 +3,32 @@
 #include "coll/expressions.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace commrig::coll {
+namespace {
+
+// Sorts, and joins what lies side by side.
+std::vector<Contribution> joined(std::vector<Contribution> parts) {
+  std::ranges::sort(parts);
+  std::vector<Contribution> result;
+  for (const Contribution& part : parts) {
+    if (!result.empty() && result.back().first + result.back().ranks == part.first &&
+        result.back().delta == part.delta) {
+      result.back().ranks += part.ranks;
+    } else {
+      result.push_back(part);
+    }
+  }
+  return result;
+}
+
+}  // namespace
 
 ExpressionId Expressions::input(int operation, int rank) {
   const auto [found, is_new] =
       inputs_.try_emplace({operation, rank}, static_cast<ExpressionId>(nodes_.size()));
-  if (is_new) nodes_.push_back({operation, {}, {{rank, 0}}});
+  if (is_new) nodes_.push_back({operation, {}, {{rank, 1, 0}}});
   return found->second;
 }
 
@@ -27,10 +46,10 @@ Value Expressions::fold(std::span<const Value> values) {
       const Node& part = nodes_[expression];
       if (part.operation != node.operation) node.operation = -1;
       for (const Contribution& each : part.contributions) {
-        node.contributions.push_back({each.rank, each.delta + delta});
+        node.contributions.push_back({each.first, each.ranks, each.delta + delta});
       }
     }
-    std::ranges::sort(node.contributions);
+    node.contributions = joined(std::move(node.contributions));
     nodes_.push_back(std::move(node));
   }
   return {found->second, at};
@@ -43,7 +62,7 @@ bool Expressions::is_fold_in_rank_order(ExpressionId id, int ranks) const {
   int rank = 0;
   for (const auto& [expression, delta] : terms) {
     const Node& node = nodes_[expression];
-    if (!node.terms.empty() || delta != 0 || node.contributions.front().rank != rank++)
+    if (!node.terms.empty() || delta != 0 || node.contributions.front().first != rank++)
       return false;
   }
   return true;

@@ -24,9 +24,11 @@ struct Value {
   friend bool operator==(const Value&, const Value&) = default;
 };
 
-// An input in an expression; its element lies `delta` behind the index of the expression.
+// Inputs of consecutive ranks in an expression; their elements lie `delta` behind the index of the
+// expression.
 struct Contribution {
-  int rank;
+  int first;  // rank
+  int ranks;
   std::int64_t delta;
 
   friend auto operator<=>(const Contribution&, const Contribution&) = default;
@@ -43,7 +45,8 @@ class Expressions {
 
   // The operation that all inputs in it belong to; -1 if it is nothing, or they belong to several.
   int operation(ExpressionId id) const { return nodes_[id].operation; }
-  // Every input in it, as often as it occurs, sorted.
+  // Every input in it, as often as it occurs, by rank; in as few parts as can be if none occurs
+  // twice.
   std::span<const Contribution> contributions(ExpressionId id) const {
     return nodes_[id].contributions;
   }

@@ -16,9 +16,11 @@ std::string describe(const Expressions& expressions, const Value& value) {
   if (value.expression == kNothing) return "nothing";
   std::string text;
   for (const Contribution& each : expressions.contributions(value.expression)) {
-    if (text.size() > 120) return text + " + ...";
-    text += fmt::format("{}rank {} input[{}]", text.empty() ? "" : " + ", each.rank,
-                        value.at + each.delta);
+    for (int rank = each.first; rank < each.first + each.ranks; ++rank) {
+      if (text.size() > 120) return text + " + ...";
+      text += fmt::format("{}rank {} input[{}]", text.empty() ? "" : " + ", rank,
+                          value.at + each.delta);
+    }
   }
   return text;
 }
@@ -77,13 +79,10 @@ std::optional<OutputCheck::Mistake> OutputCheck::check_stretch(const Expressions
   const auto at = static_cast<std::int64_t>(promise.at);
   const auto contributions = expressions.contributions(value.expression);
   const bool folded = promise.source == kAllRanks;
-  bool right = value.expression != kNothing &&
-               expressions.operation(value.expression) == operation_ &&
-               contributions.size() == static_cast<std::size_t>(folded ? ranks : 1);
-  for (std::size_t i = 0; right && i < contributions.size(); ++i) {
-    const int source = folded ? static_cast<int>(i) : promise.source;
-    right = contributions[i].rank == source && value.at + contributions[i].delta == at;
-  }
+  const Contribution expected{folded ? 0 : promise.source, folded ? ranks : 1, at - value.at};
+  const bool right = value.expression != kNothing &&
+                     expressions.operation(value.expression) == operation_ &&
+                     contributions.size() == 1 && contributions.front() == expected;
   if (!right) {
     return Mistake{Code::kPlanContents,
                    fmt::format("output[{}] should hold {}, and holds {}", offset,

@@ -106,8 +106,11 @@ std::string draw_svg(const PlanSet& set, std::string_view title) {
   std::string svg = fmt::format(
       R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}">)"
       R"(
-<style>text {{ font: 12px sans-serif }} line {{ stroke: #333 }} .signal {{ stroke-dasharray: 4 3 }}</style>
-<defs><marker id="head" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0 L8 4 L0 8 z"/></marker></defs>
+<style>
+text {{ font: 12px sans-serif }} line {{ stroke: #333 }} .signal {{ stroke-dasharray: 4 3 }}
+</style>
+<defs><marker id="head" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8"
+orient="auto"><path d="M0 0 L8 4 L0 8 z"/></marker></defs>
 <rect width="{0}" height="{1}" fill="white"/>
 <text x="{2}" y="28" style="font-size: 16px">{3}</text>
 )",

@@ -181,7 +181,7 @@ void SequenceRun::fold_sources(int rank, const RankPlan& plan, const Step& step)
 
 void SequenceRun::drain(int rank) {
   Rank& self = state(rank);
-  for (const InFlight& send : self.sends) {
+  for (const SentPart& send : self.sends) {
     memory_.land({access_of(rank, step_), self.clock}, send.place, send.count);
   }
   self.sends.clear();

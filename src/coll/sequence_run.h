@@ -26,7 +26,7 @@ class SequenceRun {
   Verdict run();
 
  private:
-  struct InFlight {
+  struct SentPart {
     Place place;
     std::size_t count;
   };
@@ -36,7 +36,7 @@ class SequenceRun {
     bool begun = false;
     VectorClock clock;
     std::vector<bool> told{};       // which peers' input and output have a known address
-    std::vector<InFlight> sends{};  // since the last drain
+    std::vector<SentPart> sends{};  // since the last drain
     std::size_t unreceived = 0;     // messages of this rank that no peer has received yet
     // What it knew at each phase of each operation, and at the end of each.
     std::vector<std::vector<VectorClock>> phases{};

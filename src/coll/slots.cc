@@ -18,7 +18,13 @@ struct Piece {
 
 class Slots {
  public:
-  Slots(const Request& request, int rank) : request_(request), rank_(rank), plan_(request, rank) {}
+  Slots(const Request& request, int rank)
+      : request_(request),
+        rank_(rank),
+        plan_(request, rank),
+        blocks_(base_form(request.collective) == Collective::kAllToAll
+                    ? Blocks::slices(0, request.ranks)
+                    : Blocks::of(request)) {}
 
   RankPlan make() {
     switch (base_form(request_.collective)) {
@@ -28,7 +34,7 @@ class Slots {
         fold(0, request_.count);
         break;
       case Collective::kReduceScatter: {
-        const Range mine = Blocks::of(request_)[rank_];
+        const Range mine = blocks_[rank_];
         give();
         plan_.wait(kEveryone, 1);
         fold(mine.offset, mine.count);
@@ -85,7 +91,7 @@ class Slots {
     if (base_form(request_.collective) == Collective::kAllToAll) {
       return {sent_range(request_, peer, rank_).offset, received_range(request_, rank_, peer)};
     }
-    return {0, Blocks::of(request_)[peer]};
+    return {0, blocks_[peer]};
   }
 
   void to_root() {
@@ -100,7 +106,7 @@ class Slots {
 
   void from_root() {
     const bool parts = base_form(request_.collective) == Collective::kScatter;
-    const Range mine = parts ? Blocks::of(request_)[rank_] : Range{0, request_.count};
+    const Range mine = parts ? blocks_[rank_] : Range{0, request_.count};
     if (rank_ == request_.root) {
       give();
       plan_.copy(plan_.input(mine.offset), plan_.output(), mine.count);
@@ -113,6 +119,7 @@ class Slots {
   const Request& request_;
   int rank_;
   PlanBuilder plan_;
+  Blocks blocks_;  // not of all-to-all
 };
 
 }  // namespace

@@ -10,9 +10,10 @@
 namespace commrig::coll {
 
 // How far in each rank's steps something is known to lie behind. L. Lamport, "Time, Clocks, and the
-// Ordering of Events in a Distributed System", CACM 21(7), 1978; as vectors: F. Mattern, "Virtual
-// Time and Global States of Distributed Systems", 1989. Comparing single times with vectors follows
-// C. Flanagan, S. Freund, "FastTrack: Efficient and Precise Dynamic Race Detection", PLDI 2009.
+// Ordering of Events in a Distributed System", CACM 21(7), 1978; as vectors: C. Fidge, "Timestamps
+// in Message-Passing Systems That Preserve the Partial Ordering", 1988. Comparing single times with
+// vectors follows C. Flanagan, S. Freund, "FastTrack: Efficient and Precise Dynamic Race
+// Detection", PLDI 2009.
 class VectorClock {
  public:
   explicit VectorClock(int ranks) : times_(static_cast<std::size_t>(ranks), 0) {}

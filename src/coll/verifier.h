@@ -16,7 +16,7 @@ namespace commrig::coll {
 // The plans of all ranks for one operation, and what is claimed of them.
 struct PlanSet {
   Request request;
-  std::vector<RankPlan> plans;  // one a rank
+  std::vector<RankPlan> plans{};  // one a rank
   Rounding rounding = Rounding::kNever;
   bool shared_memory = true;
   std::string algorithm{};  // for messages
@@ -25,12 +25,16 @@ struct PlanSet {
 Result<PlanSet> make_plan_set(const Algorithm& algorithm, const Request& request,
                               const Tuning& tuning = {});
 
+// In place of a step: the caller's own use of its buffers, before and after the operation.
+inline constexpr int kCallerBefore = -1;
+inline constexpr int kCallerAfter = -2;
+
 // Why a set of plans is rejected.
 struct Defect {
   Code code = Code::kPlanStep;
   int operation = 0;  // of the sequence, counted from 0
   int rank = 0;
-  int step = 0;  // in the rank's plan, or kCallerBefore, kCallerAfter (the caller's own use)
+  int step = 0;  // in the rank's plan, or kCallerBefore, kCallerAfter
   std::string what{};
   // The other side, where there is one; -1 if not.
   int peer = -1;
