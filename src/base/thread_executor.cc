@@ -230,7 +230,8 @@ Status ThreadExecutor::sleep(const WaitSpec& spec) {
     // The read of the sequence comes before the announcement, and both before the last look: a
     // wake that this look misses finds either the sleeper or a sequence that has moved on.
     const std::uint32_t sequence = bucket.sequence.load(std::memory_order_acquire);
-    bucket.sleepers.fetch_add(1, std::memory_order_acq_rel);
+    bucket.sleepers.fetch_add(1, std::memory_order_seq_cst);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
     if (spec.ready()) return ok();
     if (aborted(spec)) {
       if (std::optional<Error> error = spec.abort->error()) return *std::move(error);

@@ -63,7 +63,13 @@ struct alignas(kLine) CallLine {
   std::atomic<std::uint64_t> site{0};  // return address of the call
 };
 
-enum class Life : std::uint32_t { kAbsent, kAlive, kFinalized, kDead };
+enum class Life : std::uint32_t {
+  kAbsent,
+  kAlive,
+  kFinalized,  // has left
+  kFailed,     // an error ended the communicator for it: see FailureLines
+  kDead,       // its process has ended; written by those who see it
+};
 
 struct alignas(kLine) StateLine {
   std::atomic<std::uint64_t> finished{0};  // operations that have ended
@@ -73,6 +79,14 @@ struct alignas(kLine) StateLine {
   std::atomic<std::int32_t> awaited_peer{-1};
   std::atomic<std::uint32_t> awaited_phase{0};
   std::atomic<std::uint64_t> awaited_number{0};
+  // Not 0 while the rank reads or writes memory of others.
+  std::atomic<std::uint32_t> touching{0};
+};
+
+// The error that the rank has met, for ranks of other processes. Written before life says so.
+struct alignas(kLine) FailureLines {
+  std::atomic<std::uint32_t> code{0};
+  std::array<char, 5 * kLine - sizeof(std::uint32_t)> text{};
 };
 
 // The lines of one rank. Operations of even number use flags[0] and calls[0], the others the
@@ -81,6 +95,7 @@ struct Board {
   std::array<FlagLine, 2> flags;
   std::array<CallLine, 2> calls;
   StateLine state;
+  FailureLines failure;
 };
 
 // Bytes of a segment with the boards and slots of so many ranks.

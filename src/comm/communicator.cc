@@ -3,10 +3,12 @@
 #include "comm/communicator.h"
 
 #include <algorithm>
+#include <cstring>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "comm/card.h"
 #include "comm/plan_run.h"
 
 namespace commrig::comm {
@@ -95,14 +97,20 @@ Result<std::vector<std::unique_ptr<Communicator>>> Communicator::create_all(
                        fmt::format("a communicator of {} ranks; expected 1 to {}", ranks,
                                    coll::kRanksMax));
   }
-  COMMRIG_ASSIGN(std::shared_ptr<Team> team,
-                 Team::create(machine, ranks, make_thread_links(machine)));
+  COMMRIG_ASSIGN(std::shared_ptr<Team> team, Team::create_local(machine, ranks));
   std::vector<std::unique_ptr<Communicator>> all;
   for (int rank = 0; rank < ranks; ++rank) {
     COMMRIG_ASSIGN(std::unique_ptr<Communicator> one, join(team, rank, options));
     all.push_back(std::move(one));
   }
   return all;
+}
+
+Result<std::unique_ptr<Communicator>> Communicator::create(Process& process,
+                                                           bootstrap::Exchange& exchange,
+                                                           const CommunicatorOptions& options) {
+  COMMRIG_ASSIGN(std::shared_ptr<Team> team, set_up_team(process, exchange, options.team));
+  return join(std::move(team), exchange.rank(), options);
 }
 
 Status Communicator::check_usable() const {
@@ -193,30 +201,87 @@ Status Communicator::barrier() {
   return endpoint_.team().machine().synchronize(*stream_);
 }
 
+Status Communicator::gather_bytes(const void* mine, void* all, std::size_t bytes) {
+  COMMRIG_TRY(enqueue(*stream_, Call{.collective = Collective::kAllGather,
+                                     .input = mine,
+                                     .output = all,
+                                     .count = bytes,
+                                     .dtype = dtype::Dtype::kUint8}));
+  return endpoint_.team().machine().synchronize(*stream_);
+}
+
+// What some ranks of a communicator exchange, through calls that all its ranks make.
+class Communicator::PartExchange final : public bootstrap::Exchange {
+ public:
+  // Ranks of the whole in the order of the part; empty for a rank that belongs to none.
+  PartExchange(Communicator& whole, const std::vector<int>& members)
+      : whole_(whole), members_(members) {}
+
+  int rank() const override {
+    const auto place = std::ranges::find(members_, whole_.rank());
+    return static_cast<int>(place - members_.begin());
+  }
+  int ranks() const override { return static_cast<int>(members_.size()); }
+
+  Status all_gather(std::span<std::byte> blocks, std::size_t block_bytes) override {
+    std::vector<std::byte> mine(block_bytes);
+    if (!members_.empty()) {
+      std::memcpy(mine.data(), blocks.data() + static_cast<std::size_t>(rank()) * block_bytes,
+                  block_bytes);
+    }
+    std::vector<std::byte> all(block_bytes * static_cast<std::size_t>(whole_.ranks()));
+    COMMRIG_TRY(whole_.gather_bytes(mine.data(), all.data(), block_bytes));
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      std::memcpy(blocks.data() + i * block_bytes,
+                  all.data() + static_cast<std::size_t>(members_[i]) * block_bytes, block_bytes);
+    }
+    return ok();
+  }
+  Status barrier() override { return whole_.barrier(); }
+  // The others wait in a call of the whole communicator.
+  void abort(const Error& error) override { whole_.endpoint_.team().fail(error); }
+
+ private:
+  Communicator& whole_;
+  const std::vector<int>& members_;
+};
+
+// Null for a rank that belongs to no part, which makes the calls of the others all the same.
+Result<std::shared_ptr<Team>> Communicator::team_of_part(const std::vector<int>& members,
+                                                         bool member) {
+  Process& process = *endpoint_.team().process();
+  PartExchange exchange(*this, members);
+  if (member) return set_up_team(process, exchange, options_.team);
+  COMMRIG_TRY(exchange.all_gather({}, sizeof(IdentityCard)));
+  COMMRIG_TRY(exchange.all_gather({}, sizeof(AddressCard)));
+  COMMRIG_TRY(exchange.barrier());
+  return std::shared_ptr<Team>();
+}
+
 Result<std::unique_ptr<Communicator>> Communicator::split(int color, int key) {
   struct Wish {
     std::int32_t color;
     std::int32_t key;
     std::int32_t rank;
-    std::int32_t unused;
   };
-  const Wish mine{color, key, rank(), 0};
+  const Wish mine{color, key, rank()};
   std::vector<Wish> all(static_cast<std::size_t>(ranks()));
-  COMMRIG_TRY(enqueue(*stream_, Call{.collective = Collective::kAllGather,
-                                     .input = &mine,
-                                     .output = all.data(),
-                                     .count = sizeof(Wish) / sizeof(std::int32_t),
-                                     .dtype = dtype::Dtype::kInt32}));
-  COMMRIG_TRY(endpoint_.team().machine().synchronize(*stream_));
+  COMMRIG_TRY(gather_bytes(&mine, all.data(), sizeof(Wish)));
   const std::uint64_t round = endpoint_.next_split();
-  if (color < 0) return std::unique_ptr<Communicator>();
-  std::erase_if(all, [color](const Wish& wish) { return wish.color != color; });
+  std::erase_if(all, [color](const Wish& wish) { return wish.color != color || color < 0; });
   std::ranges::stable_sort(all, {}, &Wish::key);
-  const auto place = std::ranges::find(all, rank(), &Wish::rank);
-  const std::uint64_t number = round << 32U | static_cast<std::uint32_t>(color);
-  COMMRIG_ASSIGN(std::shared_ptr<Team> team,
-                 endpoint_.team().child(number, static_cast<int>(all.size())));
-  return join(std::move(team), static_cast<int>(place - all.begin()), options_);
+  std::vector<int> members;
+  for (const Wish& wish : all) members.push_back(wish.rank);
+  const auto place = std::ranges::find(members, rank());
+  std::shared_ptr<Team> team;
+  if (endpoint_.team().process() != nullptr) {
+    COMMRIG_ASSIGN(team, team_of_part(members, color >= 0));
+  } else if (color >= 0) {
+    const std::uint64_t number = round << 32U | static_cast<std::uint32_t>(color);
+    COMMRIG_ASSIGN(team, endpoint_.team().child(number, static_cast<int>(members.size())));
+  }
+  if (team == nullptr) return std::unique_ptr<Communicator>();
+  return join(std::move(team), static_cast<int>(place - members.begin()), options_);
 }
 
 Status Communicator::error() const {

@@ -11,6 +11,7 @@
 #include "comm/endpoint.h"
 #include "comm/message_run.h"
 #include "comm/plan_cache.h"
+#include "comm/team_setup.h"
 #include "device/machine.h"
 
 namespace commrig::comm {
@@ -20,6 +21,8 @@ struct CommunicatorOptions {
   coll::Rules rules{};
   // Only algorithms whose bits depend on nothing but the inputs.
   bool strict = false;
+  // How ranks of other processes are reached, for create() and what is split from it.
+  TeamOptions team{};
   // Tests: as if ranks could not read each other's memory.
   bool messages_only = false;
   // Of each rank's own stream, which split() and barrier() use; rank r takes device r modulo this.
@@ -36,6 +39,14 @@ class Communicator {
   // outlive them. Fails with kRankCount or kSystemCall.
   static Result<std::vector<std::unique_ptr<Communicator>>> create_all(
       device::Machine& machine, int ranks, const CommunicatorOptions& options = {});
+
+  // The communicator of this rank of the exchange, whose ranks may be threads, processes, or both;
+  // each of them calls this. It returns when all are there; the exchange isn't needed any more then.
+  // The process must outlive it. Fails with the errors of the exchange, kSystemCall, kPeerLost, or
+  // kDeadline after options.team.connect_within.
+  static Result<std::unique_ptr<Communicator>> create(Process& process,
+                                                      bootstrap::Exchange& exchange,
+                                                      const CommunicatorOptions& options = {});
 
   // Leaves, as finalize() but without waiting for peers; operations must have ended, or are aborted.
   ~Communicator();
@@ -75,6 +86,9 @@ class Communicator {
                std::unique_ptr<device::Stream> stream);
   static Result<std::unique_ptr<Communicator>> join(std::shared_ptr<Team> team, int rank,
                                                     const CommunicatorOptions& options);
+  class PartExchange;
+  Status gather_bytes(const void* mine, void* all, std::size_t bytes);
+  Result<std::shared_ptr<Team>> team_of_part(const std::vector<int>& members, bool member);
   Status check_usable() const;
   Result<bool> check_buffers(const Call& call, const coll::Request& request) const;
   void leave();

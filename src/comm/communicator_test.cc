@@ -89,8 +89,8 @@ TEST_P(CommunicatorTest, ThreadsSumManyTimes) {
 TEST_P(CommunicatorTest, OneThreadDrivesAllRanks) {
   Ranks ranks(this->ranks(), options());
   const auto n = static_cast<std::size_t>(ranks.count());
-  std::vector<std::vector<std::int64_t>> inputs(n, std::vector<std::int64_t>(100'000, 3));
-  std::vector<std::vector<std::int64_t>> outputs(n, std::vector<std::int64_t>(100'000));
+  std::vector<std::vector<std::int64_t>> inputs(n, std::vector<std::int64_t>(20'000, 3));
+  std::vector<std::vector<std::int64_t>> outputs(n, std::vector<std::int64_t>(20'000));
   for (std::size_t r = 0; r < n; ++r) {
     const int rank = static_cast<int>(r);
     ASSERT_TRUE(ranks.comm(rank).enqueue(ranks.stream(rank), all_reduce(inputs[r], outputs[r])));

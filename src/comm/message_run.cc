@@ -12,36 +12,40 @@ MessageRun::MessageRun(Endpoint& endpoint, std::vector<Message> messages)
     : endpoint_(endpoint), messages_(std::move(messages)), issue_(endpoint.next_issue()) {}
 
 Result<Progress> MessageRun::step() {
-  if (!begun_ && !endpoint_.has_turn(issue_)) return Progress::kPending;
   Team& team = endpoint_.team();
-  Result<Progress> progress = Progress::kPending;
-  if (const std::optional<Error> error = team.abort().error()) {
-    progress = *error;
-  } else {
-    progress = go_on();
+  if (!begun_ && !endpoint_.has_turn(issue_) && !team.abort().raised()) return Progress::kPending;
+  begun_ = true;
+  if (!failing_.begun()) {
+    Result<Progress> progress = go_on();
+    if (progress.has_value()) {
+      if (*progress == Progress::kDone) finish();
+      return progress;
+    }
+    failing_.begin(team, progress.error());
   }
-  if (progress.has_value() && *progress == Progress::kPending) return progress;
-  if (!progress.has_value()) {
-    team.fail(progress.error());
-    if (const std::optional<Error> first = team.abort().error()) progress = *first;
-  }
-  finish();
+  Result<Progress> progress = failing_.step(team, endpoint_.rank(), outbox_);
+  if (!progress.has_value()) finish();
   return progress;
 }
 
 Result<Progress> MessageRun::go_on() {
-  if (!begun_) COMMRIG_TRY(begin());
+  const AbortFlag& abort = endpoint_.team().abort();
+  if (abort.raised()) return *abort.error();
+  COMMRIG_ASSIGN(const bool all_begun, begin());
   COMMRIG_ASSIGN(const transport::Progress sent, outbox_.advance());
   COMMRIG_TRY(advance_inbox());
-  const bool done = sent == transport::Progress::kDone && inbox_.empty();
+  const bool done = all_begun && sent == transport::Progress::kDone && inbox_.empty();
   return done ? Progress::kDone : Progress::kPending;
 }
 
-Status MessageRun::begin() {
-  begun_ = true;
-  for (const Message& message : messages_) {
+// Whether every message has a link. One whose link isn't there yet keeps those behind it waiting;
+// that peer makes the link whatever becomes of them.
+Result<bool> MessageRun::begin() {
+  for (; at_ < messages_.size(); ++at_) {
+    const Message& message = messages_[at_];
     COMMRIG_ASSIGN(transport::Link* const link,
                    endpoint_.team().link(endpoint_.rank(), message.peer));
+    if (link == nullptr) return false;
     auto* const data = static_cast<std::byte*>(message.data);
     if (message.outgoing) {
       outbox_.add(*link, data, message.bytes);
@@ -49,7 +53,7 @@ Status MessageRun::begin() {
       inbox_.push_back({link, {.data = data, .bytes = message.bytes}});
     }
   }
-  return ok();
+  return true;
 }
 
 Status MessageRun::advance_inbox() {
@@ -70,12 +74,13 @@ Status MessageRun::advance_inbox() {
 }
 
 bool MessageRun::may_go_on() const {
+  if (failing_.begun()) return failing_.may_go_on(endpoint_.team(), endpoint_.rank());
   return endpoint_.team().abort().raised() || (!begun_ && endpoint_.has_turn(issue_));
 }
 
 void MessageRun::cancel(const Error& reason) {
   endpoint_.team().fail(reason);
-  if (begun_ || endpoint_.has_turn(issue_)) finish();
+  finish();
 }
 
 void MessageRun::finish() {

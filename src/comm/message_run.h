@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "comm/endpoint.h"
+#include "comm/failing.h"
 #include "comm/outbox.h"
 #include "device/work.h"
 
@@ -35,7 +36,7 @@ class MessageRun final : public device::Work {
     transport::Link* link;
     transport::Incoming message;
   };
-  Status begin();
+  Result<bool> begin();
   Result<device::Progress> go_on();
   Status advance_inbox();
   void finish();
@@ -46,6 +47,8 @@ class MessageRun final : public device::Work {
   bool begun_ = false;
   Outbox outbox_;
   std::list<Expected> inbox_;  // a link may keep the address of its message
+  std::size_t at_ = 0;         // the first message that is not in a box yet
+  Failing failing_;
 };
 
 }  // namespace commrig::comm

@@ -3,6 +3,7 @@
 #include "comm/outbox.h"
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 namespace commrig::comm {
@@ -27,6 +28,16 @@ Result<transport::Progress> Outbox::advance() {
     ++letter;
   }
   return letters_.empty() ? transport::Progress::kDone : transport::Progress::kPending;
+}
+
+bool Outbox::abandon() {
+  for (auto letter = letters_.begin(); letter != letters_.end();) {
+    letter->link->abort();
+    const Result<transport::Progress> progress = letter->link->send(letter->message);
+    const bool pending = progress.has_value() && *progress == transport::Progress::kPending;
+    letter = pending ? std::next(letter) : letters_.erase(letter);
+  }
+  return letters_.empty();
 }
 
 }  // namespace commrig::comm

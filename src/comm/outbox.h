@@ -19,6 +19,9 @@ class Outbox {
   Result<transport::Progress> advance();
   bool empty() const { return letters_.empty(); }
 
+  // Ends the links of what is still here; true once nobody reads it any more.
+  bool abandon();
+
  private:
   struct Letter {
     transport::Link* link;

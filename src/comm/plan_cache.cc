@@ -42,6 +42,9 @@ Result<std::shared_ptr<const KnownPlan>> PlanCache::make(const coll::Request& re
   COMMRIG_ASSIGN(known->plan,
                  coll::make_plan(algorithm, request, rank_, options_.capabilities.tuning));
   known->scratch_in_line = coll::scratch_bytes(algorithm, request) <= kLinePayload;
+  known->exposes_buffers = algorithm.shared_memory && !algorithm.small_only;
+  known->input_count = coll::input_count(request, rank_);
+  known->output_count = coll::output_count(request, rank_);
   known->salt = static_cast<std::uint32_t>(&algorithm - coll::all_algorithms().data()) + 1;
   return std::shared_ptr<const KnownPlan>(std::move(known));
 }

@@ -51,51 +51,64 @@ bool PlanRun::quick() const {
 }
 
 Result<Progress> PlanRun::step() {
-  if (!begun_) {
-    if (!endpoint_.has_turn(issue_)) return Progress::kPending;
-    begin();
-  }
   Team& team = endpoint_.team();
-  Result<Progress> progress = Progress::kPending;
-  if (team.abort().raised()) [[unlikely]] {
-    progress = *team.abort().error();
-  } else {
-    progress = go_on();
+  if (!begun_ && !endpoint_.has_turn(issue_) && !team.abort().raised()) return Progress::kPending;
+  if (!failing_.begun()) {
+    Result<Progress> progress = go_on();
+    if (progress.has_value()) {
+      if (*progress == Progress::kDone) finish();
+      return progress;
+    }
+    failing_.begin(team, progress.error());
   }
-  if (progress.has_value() && *progress == Progress::kPending) return progress;
-  if (!progress.has_value()) {
-    team.fail(progress.error());
-    // The first error of the communicator is everybody's.
-    if (const std::optional<Error> first = team.abort().error()) progress = *first;
-  }
-  finish();
+  Result<Progress> progress = failing_.step(team, endpoint_.rank(), outbox_);
+  if (!progress.has_value()) finish();
   return progress;
 }
 
 void PlanRun::cancel(const Error& reason) {
   endpoint_.team().fail(reason);
-  if (begun_ || endpoint_.has_turn(issue_)) finish();
+  finish();
 }
 
-void PlanRun::begin() {
+Status PlanRun::begin() {
   begun_ = true;
+  Team& team = endpoint_.team();
+  const std::size_t element = dtype::size_of(call_.dtype);
   if (plan_->plan.private_count != 0) {
-    private_ = endpoint_.private_memory(plan_->plan.private_count * dtype::size_of(call_.dtype));
+    private_ = endpoint_.private_memory(plan_->plan.private_count * element);
   }
-  if (number_ == 0) return;
-  Board& board = endpoint_.board();
-  post(call_, number_, board.calls[parity()]);
+  if (number_ == 0) return ok();
+  if (plan_->exposes_buffers && team.needs_device_memory()) {
+    const device::Memory& memory = team.machine().memory();
+    const bool host = (plan_->input_count != 0 && !memory.is_device_address(call_.input)) ||
+                      (plan_->output_count != 0 && !memory.is_device_address(call_.output));
+    if (host) {
+      COMMRIG_ASSIGN(Staging staging,
+                     Staging::create(team.machine(), 0, call_, plan_->input_count * element,
+                                     plan_->output_count * element));
+      staging_.emplace(std::move(staging));
+      staging_->begin(call_);
+    }
+    COMMRIG_TRY(team.share_memory());
+  }
+  post(call_, number_, endpoint_.board().calls[parity()]);
+  return ok();
 }
 
 void PlanRun::finish() {
   Board& board = endpoint_.board();
   board.state.awaited_peer.store(-1, std::memory_order_relaxed);
+  if (staging_.has_value() && !failing_.begun() && at_ == plan_->plan.steps.size()) staging_->end();
   if (number_ != 0) board.state.finished.store(number_, std::memory_order_release);
   endpoint_.end_turn();
   endpoint_.team().stir();
 }
 
 Result<Progress> PlanRun::go_on() {
+  const AbortFlag& abort = endpoint_.team().abort();
+  if (abort.raised()) return *abort.error();
+  if (!begun_) COMMRIG_TRY(begin());
   const std::vector<Step>& steps = plan_->plan.steps;
   if (!outbox_.empty()) COMMRIG_TRY(outbox_.advance());
   while (at_ < steps.size()) {
@@ -111,10 +124,8 @@ Result<Progress> PlanRun::go_on() {
 Result<Progress> PlanRun::run(const Step& step) {
   switch (step.kind) {
     case StepKind::kCopy:
-      COMMRIG_TRY(copy(step));
-      return Progress::kDone;
     case StepKind::kReduce:
-      COMMRIG_TRY(reduce(step));
+      COMMRIG_TRY(move(step));
       return Progress::kDone;
     case StepKind::kSignal:
       signal(step);
@@ -124,8 +135,7 @@ Result<Progress> PlanRun::run(const Step& step) {
     case StepKind::kReclaim:
       return reclaim(step);
     case StepKind::kSend:
-      COMMRIG_TRY(begin_send(step));
-      return Progress::kDone;
+      return begin_send(step);
     case StepKind::kRecv:
       return recv(step);
     case StepKind::kDrain: {
@@ -136,40 +146,82 @@ Result<Progress> PlanRun::run(const Step& step) {
   COMMRIG_CHECK(false, "a step of no kind");
 }
 
-std::byte* PlanRun::address(const Place& place) const {
+Result<std::byte*> PlanRun::address(const Place& place, std::size_t count) const {
   Team& team = endpoint_.team();
-  std::byte* base = nullptr;
+  const bool own = place.rank == endpoint_.rank();
+  const std::size_t element = dtype::size_of(call_.dtype);
+  const std::size_t offset = place.offset * element;
+  const CallLine& theirs = team.board(place.rank).calls[parity()];
   switch (place.buffer) {
     case Buffer::kScratch:
-      base = plan_->scratch_in_line ? team.board(place.rank).flags[parity()].payload.data()
-                                    : team.slot(place.rank, parity());
-      break;
+      return (plan_->scratch_in_line ? team.board(place.rank).flags[parity()].payload.data()
+                                     : team.slot(place.rank, parity())) +
+             offset;
     case Buffer::kPrivate:
-      base = private_;
-      break;
+      return private_ + offset;
     case Buffer::kInput:
-      base = place.rank == endpoint_.rank()
-                 ? static_cast<std::byte*>(const_cast<void*>(call_.input))  // never written
-                 : team.peer_input(place.rank, parity());
-      break;
+      if (own) return static_cast<std::byte*>(const_cast<void*>(call_.input)) + offset;  // only read
+      return team.peer_buffer(place.rank, theirs.input.load(std::memory_order_relaxed) + offset,
+                              count * element);
     case Buffer::kOutput:
-      base = place.rank == endpoint_.rank() ? static_cast<std::byte*>(call_.output)
-                                            : team.peer_output(place.rank, parity());
-      break;
+      if (own) return static_cast<std::byte*>(call_.output) + offset;
+      return team.peer_buffer(place.rank, theirs.output.load(std::memory_order_relaxed) + offset,
+                              count * element);
   }
-  return base + place.offset * dtype::size_of(call_.dtype);
+  COMMRIG_CHECK(false, "a place in no buffer");
+}
+
+Result<std::vector<std::byte*>> PlanRun::addresses(std::span<const Place> places,
+                                                   std::size_t count) const {
+  std::vector<std::byte*> found;
+  found.reserve(places.size());
+  for (const Place& place : places) {
+    COMMRIG_ASSIGN(std::byte* const each, address(place, count));
+    found.push_back(each);
+  }
+  return found;
+}
+
+bool PlanRun::touches_others(const Step& step) const {
+  const auto foreign = [this](const Place& place) {
+    return place.rank != endpoint_.rank() && place.buffer != Buffer::kScratch;
+  };
+  return std::ranges::any_of(plan_->plan.sources(step), foreign) ||
+         std::ranges::any_of(plan_->plan.targets(step), foreign);
+}
+
+// The mark comes before the look at the flag, and an error is raised before the marks are looked
+// at (Failing): so a peer that has ended with an error knows whether its buffers are in use.
+Status PlanRun::move(const Step& step) {
+  const bool marked = touches_others(step);
+  std::atomic<std::uint32_t>& mark = endpoint_.board().state.touching;
+  if (marked) {
+    mark.store(1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (endpoint_.team().abort().raised()) {
+      mark.store(0, std::memory_order_release);
+      return *endpoint_.team().abort().error();
+    }
+  }
+  Status status = step.kind == StepKind::kCopy ? copy(step) : reduce(step);
+  if (marked) {
+    mark.store(0, std::memory_order_release);
+    if (endpoint_.team().abort().raised()) endpoint_.team().stir();
+  }
+  return status;
 }
 
 Status PlanRun::copy(const Step& step) const {
   const std::size_t bytes = step.count * dtype::size_of(call_.dtype);
-  const std::byte* const source = address(plan_->plan.sources(step)[0]);
-  const std::span<const Place> targets = plan_->plan.targets(step);
+  COMMRIG_ASSIGN(const std::byte* const source,
+                 address(plan_->plan.sources(step)[0], step.count));
+  COMMRIG_ASSIGN(const std::vector<std::byte*> targets,
+                 addresses(plan_->plan.targets(step), step.count));
   const dtype::Stores stores = dtype::stores_for(bytes * (1 + targets.size()));
   for (std::size_t done = 0; done < bytes; done += kPieceBytes) {
     const std::size_t piece = std::min(kPieceBytes, bytes - done);
-    for (const Place& target : targets) {
-      std::byte* const to = address(target);
-      if (to != source) dtype::copy(to + done, source + done, piece, stores);
+    for (std::byte* const target : targets) {
+      if (target != source) dtype::copy(target + done, source + done, piece, stores);
     }
   }
   return ok();
@@ -178,10 +230,11 @@ Status PlanRun::copy(const Step& step) const {
 // A piece is folded into the first target and copied on while it is still at hand.
 Status PlanRun::reduce(const Step& step) const {
   const std::size_t element = dtype::size_of(call_.dtype);
-  std::vector<const void*> sources;
-  for (const Place& place : plan_->plan.sources(step)) sources.push_back(address(place));
-  std::vector<std::byte*> targets;
-  for (const Place& place : plan_->plan.targets(step)) targets.push_back(address(place));
+  COMMRIG_ASSIGN(const std::vector<std::byte*> places,
+                 addresses(plan_->plan.sources(step), step.count));
+  std::vector<const void*> sources(places.begin(), places.end());
+  COMMRIG_ASSIGN(const std::vector<std::byte*> targets,
+                 addresses(plan_->plan.targets(step), step.count));
   const std::size_t bytes = step.count * element;
   const dtype::Stores stores = dtype::stores_for(bytes * (sources.size() + targets.size()));
   if (targets.size() == 1) {
@@ -237,7 +290,11 @@ Error PlanRun::mismatch() const {
 Status PlanRun::check_alive(int peer, std::uint32_t phase) const {
   const Board& board = endpoint_.team().board(peer);
   const Life life = board.state.life.load(std::memory_order_acquire);
-  if (life != Life::kFinalized && life != Life::kDead) return ok();
+  if (life == Life::kAlive || life == Life::kAbsent) return ok();
+  if (life == Life::kFailed) {
+    return Error::make(static_cast<Code>(board.failure.code.load(std::memory_order_relaxed) - 1),
+                       board.failure.text.data());
+  }
   COMMRIG_ASSIGN(const bool reached, this->reached(peer, phase));
   if (reached) return ok();
   return Error::make(
@@ -294,19 +351,21 @@ Result<Progress> PlanRun::reclaim(const Step& step) {
   return Progress::kDone;
 }
 
-Status PlanRun::begin_send(const Step& step) {
+Result<Progress> PlanRun::begin_send(const Step& step) {
   COMMRIG_ASSIGN(transport::Link* const link, endpoint_.team().link(endpoint_.rank(), step.peer));
-  outbox_.add(*link, address(plan_->plan.sources(step)[0]),
-              step.count * dtype::size_of(call_.dtype));
+  if (link == nullptr) return wait_on(step.peer, 0);
+  COMMRIG_ASSIGN(std::byte* const data, address(plan_->plan.sources(step)[0], step.count));
+  outbox_.add(*link, data, step.count * dtype::size_of(call_.dtype));
   COMMRIG_TRY(outbox_.advance());
-  return ok();
+  return Progress::kDone;
 }
 
 Result<Progress> PlanRun::recv(const Step& step) {
   COMMRIG_ASSIGN(transport::Link* const link, endpoint_.team().link(endpoint_.rank(), step.peer));
+  if (link == nullptr) return wait_on(step.peer, 0);
   if (incoming_.data == nullptr) {
-    incoming_ = {.data = address(plan_->plan.targets(step)[0]),
-                 .bytes = step.count * dtype::size_of(call_.dtype)};
+    COMMRIG_ASSIGN(std::byte* const data, address(plan_->plan.targets(step)[0], step.count));
+    incoming_ = {.data = data, .bytes = step.count * dtype::size_of(call_.dtype)};
   }
   COMMRIG_ASSIGN(const transport::Progress received, link->recv(incoming_));
   if (received != transport::Progress::kDone) return wait_on(step.peer, 0);
@@ -316,6 +375,7 @@ Result<Progress> PlanRun::recv(const Step& step) {
 
 // What a wait polls: links say by their wakers that they may go on.
 bool PlanRun::may_go_on() const {
+  if (failing_.begun()) return failing_.may_go_on(endpoint_.team(), endpoint_.rank());
   if (endpoint_.team().abort().raised()) return true;
   if (!begun_) return endpoint_.has_turn(issue_);
   const std::vector<Step>& steps = plan_->plan.steps;
@@ -325,7 +385,7 @@ bool PlanRun::may_go_on() const {
   const int peer = step.peer == coll::kEveryone ? peer_at_ : step.peer;
   const Board& board = endpoint_.team().board(peer);
   const Life life = board.state.life.load(std::memory_order_acquire);
-  if (life == Life::kFinalized || life == Life::kDead) return true;
+  if (life != Life::kAlive && life != Life::kAbsent) return true;
   if (step.kind == StepKind::kReclaim) {
     return board.state.finished.load(std::memory_order_acquire) + 2 >= number_;
   }

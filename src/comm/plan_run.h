@@ -5,12 +5,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "coll/plan.h"
 #include "comm/call.h"
 #include "comm/endpoint.h"
+#include "comm/failing.h"
 #include "comm/outbox.h"
+#include "comm/staging.h"
 #include "device/work.h"
 
 namespace commrig::comm {
@@ -19,6 +23,9 @@ namespace commrig::comm {
 struct KnownPlan {
   coll::RankPlan plan;
   bool scratch_in_line = false;  // beside the flag
+  bool exposes_buffers = false;  // peers use this rank's input or output
+  std::size_t input_count = 0;   // elements
+  std::size_t output_count = 0;
   std::uint32_t salt = 0;        // of the algorithm: ranks that chose different ones must not meet
   bool collective = true;        // false: messages between some ranks, which have no number
 };
@@ -37,16 +44,17 @@ class PlanRun final : public device::Work {
 
  private:
   using Progress = device::Progress;
-  void begin();
+  Status begin();
   void finish();
   Result<Progress> go_on();
   Result<Progress> run(const coll::Step& step);
+  Status move(const coll::Step& step);
   Status copy(const coll::Step& step) const;
   Status reduce(const coll::Step& step) const;
   void signal(const coll::Step& step);
   Result<Progress> wait_for_phase(const coll::Step& step);
   Result<Progress> reclaim(const coll::Step& step);
-  Status begin_send(const coll::Step& step);
+  Result<Progress> begin_send(const coll::Step& step);
   Result<Progress> recv(const coll::Step& step);
 
   // Whether the peer has reached the phase; an error if it is in another operation.
@@ -56,11 +64,15 @@ class PlanRun final : public device::Work {
   Status check_alive(int peer, std::uint32_t phase) const;
   Progress wait_on(int peer, std::uint32_t phase);
 
-  std::byte* address(const coll::Place& place) const;
+  bool touches_others(const coll::Step& step) const;
+  Result<std::byte*> address(const coll::Place& place, std::size_t count) const;
+  // The sources and targets of a step, where they lie here.
+  Result<std::vector<std::byte*>> addresses(std::span<const coll::Place> places,
+                                            std::size_t count) const;
   std::size_t parity() const { return number_ % 2; }
 
   Endpoint& endpoint_;
-  const Call call_;
+  Call call_;  // staged buffers take the place of the caller's
   const std::shared_ptr<const KnownPlan> plan_;  // shared with the cache and other calls
   const std::uint64_t issue_;
   const std::uint64_t number_;
@@ -71,6 +83,8 @@ class PlanRun final : public device::Work {
   std::byte* private_ = nullptr;
   transport::Incoming incoming_;
   Outbox outbox_;
+  std::optional<Staging> staging_;
+  Failing failing_;
 };
 
 }  // namespace commrig::comm

@@ -2,64 +2,181 @@
 // SPDX-FileCopyrightText: The commrig authors
 #include "comm/team.h"
 
-#include <sys/mman.h>
-
-#include <cerrno>
+#include <algorithm>
 #include <new>
-#include <system_error>
+#include <numeric>
 
 #include <fmt/format.h>
 
+#include "transport/shm_link.h"
+#include "transport/tcp_link.h"
+#include "transport/thread_link.h"
+
 namespace commrig::comm {
 
-Team::Team(device::Machine& machine, int ranks, std::unique_ptr<LinkSource> links)
+Team::Team(device::Machine& machine, Process* process, int ranks, std::vector<int> locals)
     : machine_(machine),
-      segment_bytes_(segment_bytes(ranks)),
-      source_(std::move(links)),
-      abort_(&machine.abort_flag()) {}
-
-Result<std::shared_ptr<Team>> Team::create(device::Machine& machine, int ranks,
-                                           std::unique_ptr<LinkSource> links) {
-  std::shared_ptr<Team> team(new Team(machine, ranks, std::move(links)));  // tidy: allow(new) private
-  // Pages that nobody touches cost nothing, so that many ranks with few operations stay small.
-  void* const segment = ::mmap(nullptr, team->segment_bytes_, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (segment == MAP_FAILED) {
-    const std::string text = std::error_code(errno, std::generic_category()).message();
-    return Error::make(Code::kSystemCall, fmt::format("mmap of {} bytes for the boards of {} ranks: {}",
-                                                      team->segment_bytes_, ranks, text));
-  }
-  team->segment_ = static_cast<std::byte*>(segment);
-  std::byte* const slots = team->segment_ + static_cast<std::size_t>(ranks) * sizeof(Board);
-  for (int rank = 0; rank < ranks; ++rank) {
-    const auto index = static_cast<std::size_t>(rank);
-    team->boards_.push_back(new (team->segment_ + index * sizeof(Board)) Board);  // tidy: allow(new) placement
-    team->slots_.push_back(slots + index * 2 * kSlotBytes);
-  }
-  team->links_.lock()->resize(static_cast<std::size_t>(ranks));
-  return team;
+      process_(process),
+      waker_(machine),
+      locals_(std::move(locals)),
+      local_(static_cast<std::size_t>(ranks)),
+      boards_(static_cast<std::size_t>(ranks)),
+      slots_(static_cast<std::size_t>(ranks)),
+      neighbour_of_(static_cast<std::size_t>(ranks)),
+      abort_(&machine.abort_flag()) {
+  for (const int rank : locals_) local_[static_cast<std::size_t>(rank)] = true;
 }
 
 Team::~Team() {
-  if (segment_ != nullptr) ::munmap(segment_, segment_bytes_);
+  if (peers_ == nullptr) return;
+  for (const auto& neighbour : neighbours_) peers_->forget(neighbour->ranks.front());
+}
+
+Result<std::shared_ptr<Team>> Team::create_local(device::Machine& machine, int ranks) {
+  std::vector<int> locals(static_cast<std::size_t>(ranks));
+  std::iota(locals.begin(), locals.end(), 0);
+  std::shared_ptr<Team> team(
+      new Team(machine, nullptr, ranks, std::move(locals)));  // tidy: allow(new) private
+  // Pages that nobody touches cost nothing, so that many ranks with few operations stay small.
+  COMMRIG_ASSIGN(transport::Segment segment,
+                 transport::Segment::create("commrig-boards", segment_bytes(ranks)));
+  COMMRIG_TRY(team->map_local(std::move(segment)));
+  return team;
+}
+
+Result<std::shared_ptr<Team>> Team::create(Process& process, int ranks, std::vector<int> locals) {
+  const auto count = static_cast<int>(locals.size());
+  std::shared_ptr<Team> team(new Team(process.machine(), &process, ranks,
+                                      std::move(locals)));  // tidy: allow(new) private
+  COMMRIG_ASSIGN(transport::Segment segment,
+                 transport::Segment::create("commrig-boards", segment_bytes(count)));
+  COMMRIG_TRY(team->map_local(std::move(segment)));
+  team->peers_ = std::make_unique<transport::Peers>(process.poller());
+  return team;
+}
+
+Status Team::map_local(transport::Segment segment) {
+  segment_ = std::move(segment);
+  map(segment_.base(), locals_, true);
+  return ok();
+}
+
+// Boards of the ranks one behind the other, then their slots.
+void Team::map(std::byte* base, std::span<const int> ranks, bool fresh) {
+  std::byte* const slots = base + ranks.size() * sizeof(Board);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const auto rank = static_cast<std::size_t>(ranks[i]);
+    std::byte* const place = base + i * sizeof(Board);
+    boards_[rank] = fresh ? new (place) Board  // tidy: allow(new) placement
+                          : std::launder(reinterpret_cast<Board*>(place));
+    slots_[rank] = slots + i * 2 * kSlotBytes;
+  }
+  shares_memory_ = std::ranges::all_of(boards_, [](const Board* board) { return board != nullptr; });
+}
+
+Status Team::add(std::unique_ptr<Neighbour> neighbour) {
+  Neighbour& added = *neighbour;
+  map(added.segment.base(), added.ranks, false);
+  for (const int rank : added.ranks) neighbour_of_[static_cast<std::size_t>(rank)] = &added;
+  neighbours_.push_back(std::move(neighbour));
+  return peers_->watch({.rank = added.ranks.front(),
+                        .process = added.memory->process(),
+                        .socket = added.memory->socket()},
+                       [this, &added](const transport::WatchedPeer&, const Error& error) {
+                         lose(added, error);
+                       });
+}
+
+void Team::add(int rank, int peer, Socket socket) {
+  links_.lock()->sockets.emplace(Pair{rank, peer}, std::move(socket));
+}
+
+// A process that has left the communicator before may end.
+void Team::lose(Neighbour& neighbour, const Error& error) {
+  neighbour.lost.store(true, std::memory_order_relaxed);
+  bool needed = false;
+  for (const int rank : neighbour.ranks) {
+    std::atomic<Life>& life = board(rank).state.life;
+    if (life.load(std::memory_order_acquire) == Life::kFinalized) continue;
+    life.store(Life::kDead, std::memory_order_release);
+    needed = true;
+  }
+  if (needed) fail(error);
+}
+
+Result<std::byte*> Team::peer_buffer(int rank, std::uint64_t address, std::size_t bytes) {
+  Neighbour* const neighbour = neighbour_of(rank);
+  if (neighbour == nullptr) return reinterpret_cast<std::byte*>(address);
+  return neighbour->memory->translate(address, bytes);
+}
+
+Status Team::share_memory() {
+  for (const auto& neighbour : neighbours_) COMMRIG_TRY(neighbour->memory->share_new());
+  return ok();
 }
 
 Result<transport::Link*> Team::link(int rank, int peer) {
   const auto links = links_.lock();
-  auto& row = (*links)[static_cast<std::size_t>(rank)];
-  if (row.empty()) row.resize(boards_.size());
-  auto& link = row[static_cast<std::size_t>(peer)];
+  auto& link = links->made[{rank, peer}];
   if (link == nullptr) {
-    COMMRIG_ASSIGN(link, source_->connect(rank, peer));
+    COMMRIG_ASSIGN(link, connect(*links, rank, peer));
+    if (link != nullptr && abort_.raised()) link->abort();
   }
   return link.get();
+}
+
+Result<std::unique_ptr<transport::Link>> Team::connect(Links& links, int rank, int peer) {
+  if (rank == peer) return transport::make_self_link({rank, waker_});
+  if (is_local(peer)) {
+    const auto found = links.waiting.find({rank, peer});
+    if (found != links.waiting.end()) {
+      std::unique_ptr<transport::Link> mine = std::move(found->second);
+      links.waiting.erase(found);
+      return mine;
+    }
+    auto [mine, theirs] = transport::make_thread_link({rank, waker_}, {peer, waker_});
+    links.waiting.emplace(Pair{peer, rank}, std::move(theirs));
+    return std::move(mine);
+  }
+  if (Neighbour* const neighbour = neighbour_of(peer)) return connect_near(rank, peer, *neighbour);
+  const auto socket = links.sockets.find({rank, peer});
+  COMMRIG_CHECK(socket != links.sockets.end(), "no way to a rank of another process");
+  Socket connection = std::move(socket->second);
+  links.sockets.erase(socket);
+  return transport::TcpLink::create({.ends = {.rank = rank, .peer = peer},
+                                     .socket = std::move(connection),
+                                     .poller = process_->poller(),
+                                     .waker = waker_});
+}
+
+// The lower rank makes what the two share, and the other one takes it.
+Result<std::unique_ptr<transport::Link>> Team::connect_near(int rank, int peer,
+                                                            Neighbour& neighbour) {
+  const int low = std::min(rank, peer);
+  const int high = std::max(rank, peer);
+  const transport::Tag tag{static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(high)};
+  const transport::ShmLinkOptions options{.ends = {.rank = rank, .peer = peer},
+                                          .side = rank == low ? 0 : 1,
+                                          .peer = *neighbour.memory,
+                                          .waker = waker_};
+  if (rank == low) {
+    COMMRIG_ASSIGN(transport::Segment segment, transport::make_shm_segment());
+    COMMRIG_TRY(neighbour.memory->give(tag, segment));
+    COMMRIG_ASSIGN(std::unique_ptr<transport::Link> link,
+                   transport::make_shm_link(std::move(segment), options));
+    neighbour.memory->waker().wake();
+    return link;
+  }
+  COMMRIG_ASSIGN(std::optional<transport::Segment> segment, neighbour.memory->take(tag));
+  if (!segment.has_value()) return std::unique_ptr<transport::Link>();
+  return transport::make_shm_link(std::move(*segment), options);
 }
 
 Result<std::shared_ptr<Team>> Team::child(std::uint64_t number, int ranks) {
   const auto children = children_.lock();
   Child& child = (*children)[number];
   if (child.team == nullptr) {
-    COMMRIG_ASSIGN(child.team, create(machine_, ranks, source_->split()));
+    COMMRIG_ASSIGN(child.team, create_local(machine_, ranks));
   }
   std::shared_ptr<Team> team = child.team;
   if (++child.taken == ranks) children->erase(number);
@@ -67,8 +184,26 @@ Result<std::shared_ptr<Team>> Team::child(std::uint64_t number, int ranks) {
 }
 
 void Team::fail(const Error& error) {
+  const bool first = !abort_.raised();
   abort_.raise(error, machine_.executor());
+  if (first) {
+    for (const int rank : locals_) {
+      Board& own = board(rank);
+      std::uint32_t none = 0;
+      const auto code = static_cast<std::uint32_t>(error.code) + 1;
+      if (!own.failure.code.compare_exchange_strong(none, code)) continue;
+      const std::size_t length = std::min(error.message.size(), own.failure.text.size() - 1);
+      std::copy_n(error.message.data(), length, own.failure.text.data());
+      Life alive = Life::kAlive;
+      own.state.life.compare_exchange_strong(alive, Life::kFailed, std::memory_order_acq_rel);
+    }
+    const auto links = links_.lock();
+    for (const auto& [pair, link] : links->made) {
+      if (link != nullptr) link->abort();
+    }
+  }
   machine_.poke();
+  for (const auto& neighbour : neighbours_) neighbour->memory->waker().wake();
 }
 
 }  // namespace commrig::comm

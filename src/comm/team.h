@@ -6,65 +6,72 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "base/abort.h"
 #include "base/guarded.h"
 #include "base/result.h"
+#include "base/socket.h"
 #include "comm/board.h"
+#include "comm/neighbour.h"
+#include "comm/process.h"
 #include "device/machine.h"
 #include "transport/link.h"
+#include "transport/peers.h"
+#include "transport/segment.h"
 
 namespace commrig::comm {
 
-// What makes the link from one rank to another; the other end is made by the same call with the
-// ranks swapped, in whatever process that rank is.
-class LinkSource {
- public:
-  virtual ~LinkSource() = default;
-  virtual Result<std::unique_ptr<transport::Link>> connect(int rank, int peer) = 0;
-  // One for a team that is split from this source's.
-  virtual std::unique_ptr<LinkSource> split() const = 0;
-};
-
-// Links between ranks of one process, which wake its machine.
-std::unique_ptr<LinkSource> make_thread_links(device::Machine& machine);
-
-// The ranks of one communicator, as the ranks of this process see them: everybody's board and
-// slots, the links, and the error that ends them all. Shared by the communicators of the local
-// ranks; the last one to be destroyed takes it along. Thread-safe.
+// The ranks of one communicator, as those of this process see them: everybody's board and slots,
+// the links, and the error that ends them all. Shared by the communicators of the local ranks; the
+// last one to be destroyed takes it along. Thread-safe, once it is complete.
 class Team {
  public:
-  // All ranks live in this process. The machine must outlive the team.
-  static Result<std::shared_ptr<Team>> create(device::Machine& machine, int ranks,
-                                              std::unique_ptr<LinkSource> links);
+  // Of ranks that all live in this process. The machine must outlive the team.
+  static Result<std::shared_ptr<Team>> create_local(device::Machine& machine, int ranks);
+
+  // An incomplete one, for `locals` of the ranks. The process must outlive the team.
+  static Result<std::shared_ptr<Team>> create(Process& process, int ranks,
+                                              std::vector<int> locals);
+  // Completes it: ranks of another process of this host, and their memory.
+  Status add(std::unique_ptr<Neighbour> neighbour);
+  // A connection from a local rank to one that shares no memory with it.
+  void add(int rank, int peer, Socket socket);
+
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
   int ranks() const { return static_cast<int>(boards_.size()); }
+  bool is_local(int rank) const { return local_[static_cast<std::size_t>(rank)]; }
   device::Machine& machine() { return machine_; }
+  Process* process() { return process_; }  // null: all ranks are local
+  const transport::Segment& segment() const { return segment_; }
 
+  // Null for a rank that shares no memory with this process.
+  Board* find_board(int rank) { return boards_[static_cast<std::size_t>(rank)]; }
   Board& board(int rank) { return *boards_[static_cast<std::size_t>(rank)]; }
   // Scratch of kSlotBytes.
   std::byte* slot(int rank, std::size_t parity) {
     return slots_[static_cast<std::size_t>(rank)] + parity * kSlotBytes;
   }
-  // Where the peer's buffers of its operation of this parity lie here, once it has reached phase 1.
-  std::byte* peer_input(int rank, std::size_t parity) {
-    return pointer(board(rank).calls[parity].input);
-  }
-  std::byte* peer_output(int rank, std::size_t parity) {
-    return pointer(board(rank).calls[parity].output);
-  }
-  // Whether the ranks read and write each other's memory.
-  bool shares_memory() const { return true; }
+  // Whether all ranks read and write each other's memory.
+  bool shares_memory() const { return shares_memory_; }
+  // Whether that holds for device memory only, so that other buffers must be staged.
+  bool needs_device_memory() const { return process_ != nullptr && !neighbours_.empty(); }
 
-  // The rank's end of the way to a peer, made when it is first asked for.
+  // Where a peer's buffer lies here, by the address that it has posted.
+  Result<std::byte*> peer_buffer(int rank, std::uint64_t address, std::size_t bytes);
+  // Before addresses of device memory are posted.
+  Status share_memory();
+
+  // The rank's end of the way to a peer, made when it is first asked for; null while the peer has
+  // not made its end yet.
   Result<transport::Link*> link(int rank, int peer);
 
-  // The team of `ranks` ranks that this one is split into, by a number that all of them know; the
-  // first one of this process to ask makes it, and the last takes it away from here.
+  // The team of `ranks` local ranks that this one is split into, by a number that all of them know.
   Result<std::shared_ptr<Team>> child(std::uint64_t number, int ranks);
 
   // Ends every operation of the communicator, now and later, with this error; the first one stays.
@@ -72,29 +79,56 @@ class Team {
   void fail(const Error& error);
   const AbortFlag& abort() const { return abort_; }
 
-  // After this process has written a flag: lets those go on that wait for it.
-  void stir() { machine_.stir(); }
-
- private:
-  Team(device::Machine& machine, int ranks, std::unique_ptr<LinkSource> links);
-  static std::byte* pointer(const std::atomic<std::uint64_t>& address) {
-    return reinterpret_cast<std::byte*>(address.load(std::memory_order_relaxed));
+  // After a flag was written: lets those go on that wait for it.
+  void stir() {
+    machine_.stir();  // with a fence
+    for (const auto& neighbour : neighbours_) neighbour->ring_if_asleep();
   }
 
-  device::Machine& machine_;
-  std::byte* segment_ = nullptr;
-  std::size_t segment_bytes_ = 0;
-  std::vector<Board*> boards_;
-  std::vector<std::byte*> slots_;
-  std::unique_ptr<LinkSource> source_;
-  // By rank, then by peer; a rank's row is made when it first sends a message.
-  Guarded<std::vector<std::vector<std::unique_ptr<transport::Link>>>> links_;
+ private:
+  using Pair = std::pair<int, int>;
+  class MachineWaker final : public transport::Waker {
+   public:
+    explicit MachineWaker(device::Machine& machine) : machine_(machine) {}
+    void wake() override { machine_.poke(); }
+
+   private:
+    device::Machine& machine_;
+  };
+  struct Links {
+    std::map<Pair, std::unique_ptr<transport::Link>> made;    // by rank and peer
+    std::map<Pair, std::unique_ptr<transport::Link>> waiting;  // second ends, not yet asked for
+    std::map<Pair, Socket> sockets;
+    std::map<Pair, bool> given;  // segments that this process has made for a link
+  };
   struct Child {
     std::shared_ptr<Team> team;  // until all its ranks have it
     int taken = 0;
   };
-  Guarded<std::map<std::uint64_t, Child>> children_;
+
+  Team(device::Machine& machine, Process* process, int ranks, std::vector<int> locals);
+  Status map_local(transport::Segment segment);
+  void map(std::byte* base, std::span<const int> ranks, bool fresh);
+  Result<std::unique_ptr<transport::Link>> connect(Links& links, int rank, int peer);
+  Result<std::unique_ptr<transport::Link>> connect_near(int rank, int peer, Neighbour& neighbour);
+  void lose(Neighbour& neighbour, const Error& error);
+  Neighbour* neighbour_of(int rank) { return neighbour_of_[static_cast<std::size_t>(rank)]; }
+
+  device::Machine& machine_;
+  Process* process_;
+  MachineWaker waker_;
+  std::vector<int> locals_;
+  std::vector<bool> local_;
+  transport::Segment segment_;  // of the local ranks
+  std::vector<Board*> boards_;
+  std::vector<std::byte*> slots_;
+  std::vector<Neighbour*> neighbour_of_;
+  bool shares_memory_ = false;
   AbortFlag abort_;
+  Guarded<std::map<std::uint64_t, Child>> children_;
+  std::vector<std::unique_ptr<Neighbour>> neighbours_;
+  Guarded<Links> links_;  // use the neighbours
+  std::unique_ptr<transport::Peers> peers_;
 };
 
 }  // namespace commrig::comm

@@ -27,6 +27,7 @@ Machine::Machine(Executor& executor, EventStream& events, const MemoryOptions& o
 Machine::~Machine() {
   closing_.store(true, std::memory_order_release);
   executor_.wake(&swept_);
+  executor_.wake(&epoch_);
   const Status ended =
       executor_.wait({.key = &runners_,
                       .ready = [this] { return runners_.load(std::memory_order_acquire) == 0; },
@@ -138,13 +139,15 @@ Status Machine::drive(const Driver& driver, const char* what, Nanos deadline) {
   std::uint64_t seen = 0;
   SleepCounter counter(*this);
   while (true) {
+    const std::uint64_t rung = this->rung();
     seen = epoch_.load(std::memory_order_seq_cst);
     while (advance_all()) {
     }
     if (done()) break;
     if (host_threads_.load(std::memory_order_acquire) != 0) tell_watchers();
     const auto changed = [&] {
-      return epoch_.load(std::memory_order_seq_cst) != seen || done() || may_go_on(&driver);
+      return epoch_.load(std::memory_order_seq_cst) != seen || this->rung() != rung || done() ||
+             may_go_on(&driver);
     };
     status = executor_.wait({.key = &epoch_,
                              .ready = changed,
@@ -225,19 +228,22 @@ void Machine::sweep() {
   Nanos active = executor_.now();
   std::uint64_t left = 0;
   while (true) {
-    const auto wanted = [this] {
-      return closing_.load(std::memory_order_acquire) ||
+    const bool lingers = executor_.now() - active < kLinger;
+    lingering_.store(lingers, std::memory_order_seq_cst);
+    // Works that were left may wait for something that comes from anywhere, as drivers do.
+    const bool looks_after = anything_left();
+    const std::uint64_t rung = this->rung();
+    const auto wanted = [this, rung] {
+      return this->rung() != rung || closing_.load(std::memory_order_acquire) ||
              epoch_.load(std::memory_order_seq_cst) != swept_.load(std::memory_order_relaxed) ||
              may_go_on(nullptr);
     };
-    const bool lingers = executor_.now() - active < kLinger;
-    lingering_.store(lingers, std::memory_order_seq_cst);
     const Status woken =
-        executor_.wait({.key = &swept_,
+        executor_.wait({.key = looks_after ? static_cast<const void*>(&epoch_) : &swept_,
                         .ready = wanted,
                         .what = "work",
                         .deadline = lingers ? executor_.now() + kSweepPeriod : kForever,
-                        .observer = anything_left() ? &counter : nullptr});
+                        .observer = looks_after ? &counter : nullptr});
     if (closing_.load(std::memory_order_acquire)) break;
     const std::uint64_t left_before = std::exchange(left, left_.load(std::memory_order_relaxed));
     if (woken || left != left_before) active = executor_.now();

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/door.h"
 #include "base/events.h"
 #include "base/executor.h"
 #include "device/memory.h"
@@ -76,6 +77,12 @@ class Machine {
       poke();
   }
 
+  // Lets other processes wake those who synchronise, or the sweeper, by ringing the door, whose
+  // threads sleep at it under wait_key() (ThreadExecutor::use_door). Once, before works are
+  // enqueued that wait for other processes; the door must outlive the machine's use.
+  void use_door(const Door& door) { door_.store(&door, std::memory_order_release); }
+  const void* wait_key() const { return &epoch_; }
+
   // The doorbell whose word has this device address; null for none.
   const Doorbell* find_doorbell(const void* word) const;
 
@@ -117,6 +124,10 @@ class Machine {
   // Somebody has left a quick work on a stream and may not come back.
   void expect_sweep();
   bool anything_left() const;
+  std::uint64_t rung() const {
+    const Door* const door = door_.load(std::memory_order_acquire);
+    return door == nullptr ? 0 : door->rung.load(std::memory_order_acquire);
+  }
   bool may_go_on(const Driver* driver);
   void add_doorbell(const Doorbell& doorbell);
   void remove_doorbell(const Doorbell& doorbell);
@@ -139,6 +150,7 @@ class Machine {
   std::atomic<bool> lingering_{false};   // the sweeper looks by itself again soon
   std::atomic<std::uint64_t> left_{0};   // quick works left to it meanwhile
   std::atomic<int> sleepers_{0};
+  std::atomic<const Door*> door_{nullptr};
   std::atomic<int> drivers_{0};
   std::atomic<bool> closing_{false};
   std::atomic<int> runners_{0};
