@@ -250,9 +250,9 @@ Status ThreadExecutor::sleep(const WaitSpec& spec) {
   }
 }
 
-void ThreadExecutor::use_door(const void* key, Door& door) {
+void ThreadExecutor::use_door(const void* key, std::shared_ptr<Door> door) {
   door_key_ = key;
-  door_ = &door;
+  door_ = std::move(door);
 }
 
 ThreadExecutor::Bucket& ThreadExecutor::bucket_of(const void* key) {

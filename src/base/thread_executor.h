@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -52,8 +53,13 @@ class ThreadExecutor final : public Executor {
 
   // From now on, waits with this key sleep at the door, where other processes may ring; `ready` has
   // to look at door.rung then. Before anybody waits with the key; one key per executor. The door
-  // must outlive the executor's use.
-  void use_door(const void* key, Door& door);
+  // stays with the executor: it is
+  // shared with those whose threads sleep at it and ring it.
+  void use_door(const void* key, std::shared_ptr<Door> door);
+  // The same for a door that outlives the executor's use.
+  void use_door(const void* key, Door& door) {
+    use_door(key, std::shared_ptr<Door>(std::shared_ptr<void>(), &door));
+  }
 
  private:
   // Those who sleep on keys of one hash value.
@@ -85,7 +91,7 @@ class ThreadExecutor final : public Executor {
   std::atomic<Nanos::rep> went_on_{0};  // when one of them last stopped waiting
   std::array<Bucket, kBuckets> buckets_;
   const void* door_key_ = nullptr;
-  Door* door_ = nullptr;
+  std::shared_ptr<Door> door_;
   Pollers pollers_;
 
   // Buckets that were announced to their sleepers and are still to be woken.

@@ -14,11 +14,15 @@ namespace commrig::comm {
 Result<std::unique_ptr<Process>> Process::create(ThreadExecutor& executor, device::Machine& machine,
                                                  const bootstrap::Identity& identity) {
   std::unique_ptr<Process> process(new Process(executor, machine, identity));  // tidy: allow(new) private
-  COMMRIG_ASSIGN(process->door_, transport::Segment::create("commrig-door", sizeof(Door)));
-  auto* const door = new (process->door_.base()) Door;  // tidy: allow(new) placement
+  COMMRIG_ASSIGN(transport::Segment segment,
+                 transport::Segment::create("commrig-door", sizeof(Door)));
+  process->door_ = std::make_shared<transport::Segment>(std::move(segment));
+  auto* const place = new (process->door_->base()) Door;  // tidy: allow(new) placement
+  // Threads may sleep at the door for longer than the process object lives.
+  const std::shared_ptr<Door> door(process->door_, place);
   COMMRIG_ASSIGN(process->poller_, transport::Poller::start(executor));
-  executor.use_door(machine.wait_key(), *door);
-  machine.use_door(*door);
+  executor.use_door(machine.wait_key(), door);
+  machine.use_door(door);
   transport::allow_readers();
   return process;
 }

@@ -33,7 +33,7 @@ class Process {
   device::Machine& machine() { return machine_; }
   ThreadExecutor& executor() { return executor_; }
   transport::Poller& poller() { return *poller_; }
-  const transport::Segment& door() const { return door_; }
+  const transport::Segment& door() const { return *door_; }
   const bootstrap::Identity& identity() const { return identity_; }
 
   // A number that no other communicator has.
@@ -58,7 +58,7 @@ class Process {
   device::Machine& machine_;
   bootstrap::Identity identity_;
   std::atomic<std::uint64_t> next_{1};
-  transport::Segment door_;
+  std::shared_ptr<transport::Segment> door_;  // shared with the executor and the machine
   std::unique_ptr<transport::Poller> poller_;
   Guarded<std::map<std::uint64_t, Shown>> shown_;
 };

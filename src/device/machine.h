@@ -79,8 +79,11 @@ class Machine {
 
   // Lets other processes wake those who synchronise, or the sweeper, by ringing the door, whose
   // threads sleep at it under wait_key() (ThreadExecutor::use_door). Once, before works are
-  // enqueued that wait for other processes; the door must outlive the machine's use.
-  void use_door(const Door& door) { door_.store(&door, std::memory_order_release); }
+  // enqueued that wait for other processes. The door is shared with the executor.
+  void use_door(std::shared_ptr<const Door> door) {
+    kept_door_ = std::move(door);
+    door_.store(kept_door_.get(), std::memory_order_release);
+  }
   const void* wait_key() const { return &epoch_; }
 
   // The doorbell whose word has this device address; null for none.
@@ -150,6 +153,7 @@ class Machine {
   std::atomic<bool> lingering_{false};   // the sweeper looks by itself again soon
   std::atomic<std::uint64_t> left_{0};   // quick works left to it meanwhile
   std::atomic<int> sleepers_{0};
+  std::shared_ptr<const Door> kept_door_;  // shared, see use_door
   std::atomic<const Door*> door_{nullptr};
   std::atomic<int> drivers_{0};
   std::atomic<bool> closing_{false};
