@@ -13,7 +13,7 @@
 namespace commrig::transport {
 namespace {
 
-constexpr Nanos kLong{60'000'000'000};
+constexpr Nanos kLong{30'000'000'000};
 
 }  // namespace
 
