@@ -13,7 +13,7 @@
 namespace commrig::transport {
 namespace {
 
-constexpr Nanos kLong{60'000'000'000};
+constexpr Nanos kLong{30'000'000'000};
 
 }  // namespace
 
@@ -76,7 +76,11 @@ std::vector<std::size_t> telling_sizes() {
 
 Status random_traffic(Driver& driver, Link& link, int rank, std::uint64_t seed,
                       const Placing& place) {
-  constexpr std::size_t kMessages = 200;
+#ifdef COMMRIG_SANITIZED
+  constexpr std::size_t kMessages = 40;
+#else
+  constexpr std::size_t kMessages = 100;
+#endif
   constexpr std::size_t kSizes[] = {16, 200, 5000, 20'000, 100'000, 600'000};
   // One generator per direction, so that both ranks know what passes in it.
   std::array<Rng, 2> rngs{Rng(2 * seed), Rng(2 * seed + 1)};

