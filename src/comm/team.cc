@@ -198,8 +198,12 @@ void Team::fail(const Error& error) {
       own.state.life.compare_exchange_strong(alive, Life::kFailed, std::memory_order_acq_rel);
     }
     const auto links = links_.lock();
+    int lost = transport::Link::kNobody;
     for (const auto& [pair, link] : links->made) {
-      if (link != nullptr) link->abort();
+      if (link != nullptr && lost < 0) lost = link->lost_rank();
+    }
+    for (const auto& [pair, link] : links->made) {
+      if (link != nullptr) link->abort(lost);
     }
   }
   machine_.poke();

@@ -10,9 +10,11 @@ std::string name_of_peer(const Ends& ends) {
   return fmt::format("rank {} ({})", ends.peer, ends.peer_place);
 }
 
-Error aborted(const Ends& ends) {
-  return Error::make(Code::kAborted, fmt::format("the link between ranks {} and {} was aborted",
-                                                 ends.rank, ends.peer));
+Error aborted(const Ends& ends, int lost_rank) {
+  std::string text =
+      fmt::format("the link between ranks {} and {} was aborted", ends.rank, ends.peer);
+  if (lost_rank >= 0) text += fmt::format(", because rank {} was lost", lost_rank);
+  return Error::make(Code::kAborted, std::move(text));
 }
 
 Error closed(const Ends& ends, std::size_t moved, std::size_t bytes) {

@@ -32,7 +32,8 @@ class Ending {
 };
 
 // What all kinds of links say of the same faults.
-Error aborted(const Ends& ends);
+// `lost_rank`: see Link::abort.
+Error aborted(const Ends& ends, int lost_rank);
 Error closed(const Ends& ends, std::size_t moved, std::size_t bytes);
 // `sender` and `receiver` are ranks.
 Error wrong_length(int sender, std::uint64_t sent, int receiver, std::uint64_t expected);

@@ -53,8 +53,15 @@ class Link {
   virtual Result<Progress> send(Outgoing& message) = 0;
   virtual Result<Progress> recv(Incoming& message) = 0;
 
-  // Ends both directions with kAborted, on both ends; never waits. Thread-safe.
-  virtual void abort() = 0;
+  // Ends both directions with kAborted, on both ends; never waits. Thread-safe. `lost_rank`: whose
+  // loss is the cause, if one is, which both ends then name.
+  virtual void abort(int lost_rank) = 0;
+  void abort() { abort(kNobody); }
+  static constexpr int kNobody = -1;
+
+  // Whose loss has ended this link, as far as this end knows: its peer's, or that of a third rank
+  // of which the peer has told. Thread-safe.
+  virtual int lost_rank() const = 0;
 
   // The peer is known to be gone, says somebody who watches its process: this end fails with
   // `error`, recv after it has delivered what had arrived whole. Never waits. Thread-safe.

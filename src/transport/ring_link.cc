@@ -62,10 +62,19 @@ RingLink::~RingLink() {
   options_.peer_waker.wake();
 }
 
-void RingLink::abort() {
-  memory_.aborted.store(1, kOrdered);
+void RingLink::abort(int lost_rank) {
+  // 1 is for nobody; who comes first says it.
+  std::uint32_t none = 0;
+  memory_.aborted.compare_exchange_strong(none, static_cast<std::uint32_t>(lost_rank + 2), kOrdered);
   options_.waker.wake();
   options_.peer_waker.wake();
+}
+
+int RingLink::lost_rank() const {
+  const std::optional<Error> error = lost_.error();
+  if (error.has_value() && error->code == Code::kPeerLost) return options_.ends.peer;
+  const std::uint32_t told = memory_.aborted.load(kOrdered);
+  return told < 2 ? kNobody : static_cast<int>(told) - 2;
 }
 
 void RingLink::lose(const Error& error) {
@@ -83,7 +92,7 @@ Error RingLink::break_off(const Error& error) {
 // What ends both directions at once.
 std::optional<Error> RingLink::ended() const {
   if (auto error = broken_.error()) return error;
-  if (memory_.aborted.load(kOrdered) != 0) return aborted(options_.ends);
+  if (memory_.aborted.load(kOrdered) != 0) return aborted(options_.ends, lost_rank());
   const auto [rank, peer, place] = options_.ends;
   if (out_.refused.load(kOrdered) != 0) return wrong_length(rank, out_.sent, peer, out_.expected);
   if (in_.refused.load(kOrdered) != 0) return wrong_length(peer, in_.sent, rank, in_.expected);

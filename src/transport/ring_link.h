@@ -61,7 +61,9 @@ class RingLink final : public Link {
 
   Result<Progress> send(Outgoing& message) override;
   Result<Progress> recv(Incoming& message) override;
-  void abort() override;
+  using Link::abort;
+  void abort(int lost_rank) override;
+  int lost_rank() const override;
   void lose(const Error& error) override;
   std::string_view kind() const override { return options_.kind; }
 

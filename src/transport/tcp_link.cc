@@ -18,6 +18,9 @@
 namespace commrig::transport {
 namespace {
 
+// Of which last words may speak.
+constexpr std::uint64_t kRanksMax = 1U << 20U;
+
 constexpr std::size_t kZeroBytes = 4096;
 constexpr std::array<std::byte, kZeroBytes> kZeros{};
 
@@ -85,10 +88,19 @@ void TcpLink::lose(const Error& error) {
   waker_.wake();
 }
 
-void TcpLink::abort() {
-  broken_.set(aborted(ends_));
-  say_last(FrameKind::kAbort, 0, 0);
+void TcpLink::abort(int lost_rank) {
+  broken_.set(aborted(ends_, lost_rank));
+  // As a number that is 0 for nobody.
+  say_last(FrameKind::kAbort, static_cast<std::uint64_t>(lost_rank + 1), 0);
   waker_.wake();
+}
+
+int TcpLink::lost_rank() const {
+  for (const Ending* ending : {&broken_, &send_failed_, &lost_}) {
+    const std::optional<Error> error = ending->error();
+    if (error.has_value() && error->code == Code::kPeerLost) return ends_.peer;
+  }
+  return told_lost_.load(std::memory_order_acquire);
 }
 
 // ---- sending
@@ -161,7 +173,7 @@ Result<Progress> TcpLink::send(Outgoing& message) {
   {
     const auto out = out_.lock();
     // Somebody may have aborted since we looked.
-    if (out->last_words) return broken_.error().value_or(aborted(ends_));
+    if (out->last_words) return broken_.error().value_or(aborted(ends_, kNobody));
     if (message.state == 0) begin(*out, message);
     message.state = 1;
     // Messages without bytes may have no address; that would mean that they were given up.
@@ -262,9 +274,12 @@ Result<Progress> TcpLink::recv(Incoming& message) {
 }
 
 Error TcpLink::take_last_words(const FrameHeader& header) {
+  if (header.kind == FrameKind::kAbort && header.bytes <= kRanksMax) {
+    told_lost_.store(static_cast<int>(header.bytes) - 1, std::memory_order_release);
+  }
   broken_.set(header.kind == FrameKind::kRefusal
                   ? wrong_length(ends_.rank, header.bytes, ends_.peer, header.expected)
-                  : aborted(ends_));
+                  : aborted(ends_, told_lost_.load(std::memory_order_acquire)));
   return *broken_.error();
 }
 

@@ -38,7 +38,9 @@ class TcpLink final : public Link, private PollHandler {
 
   Result<Progress> send(Outgoing& message) override;
   Result<Progress> recv(Incoming& message) override;
-  void abort() override;
+  using Link::abort;
+  void abort(int lost_rank) override;
+  int lost_rank() const override;
   void lose(const Error& error) override;
   std::string_view kind() const override { return "tcp"; }
 
@@ -82,6 +84,7 @@ class TcpLink final : public Link, private PollHandler {
   Guarded<Out> out_;
   Guarded<FrameReader> in_;
   Guarded<std::uint32_t> armed_;
+  std::atomic<int> told_lost_{kNobody};
   Ending broken_;       // nothing moves any more
   Ending send_failed_;  // the peer takes nothing; what it has sent may still be received
   Ending lost_;         // says somebody who knows
