@@ -259,24 +259,26 @@ constexpr std::array kCodes{
              "Mend the algorithm that made the plan",
              "Ranks wait for one another in a circle, or one waits for a peer that has nothing "
              "left to do."},
-    CodeInfo{kCollectiveMismatch, Kind::kProtocol, "CR-COL31", "ranks call different collectives",
-             "Let all ranks make the same calls in the same order, with the same arguments",
-             "All ranks of a communicator make the same collective calls in the same order. At this "
-             "position they differ in the collective, count, element type, op, root or algorithm."},
-    CodeInfo{kPeerLeft, Kind::kPeerLost, "CR-COL32", "a rank does not take part any more",
-             "Let every rank make all calls before it ends",
-             "A rank waits in a collective for another one that has left the communicator or died."},
-    CodeInfo{kCollectiveBuffer, Kind::kInvalidArgument, "CR-COL33", "bad buffer of a collective",
+    CodeInfo{
+        kCollectiveMismatch, Kind::kProtocol, "CR-COL18", "ranks call different collectives",
+        "Let all ranks make the same calls in the same order, with the same arguments",
+        "All ranks of a communicator make the same collective calls in the same order. At this "
+        "position they differ in the collective, count, element type, op, root or algorithm."},
+    CodeInfo{
+        kPeerLeft, Kind::kPeerLost, "CR-COL19", "a rank does not take part any more",
+        "Let every rank make all calls before it ends",
+        "A rank waits in a collective for another one that has left the communicator or died."},
+    CodeInfo{kCollectiveBuffer, Kind::kInvalidArgument, "CR-COL20", "bad buffer of a collective",
              "Pass a buffer that holds all the elements",
              "A buffer is null although elements are asked for, or device memory does not hold as "
              "many as the call needs."},
-    CodeInfo{kBuffersMeet, Kind::kInvalidArgument, "CR-COL34", "input and output overlap",
+    CodeInfo{kBuffersMeet, Kind::kInvalidArgument, "CR-COL21", "input and output overlap",
              "Use separate buffers, or the in-place form",
              "Input and output of a call share memory other than in the in-place form, in which "
              "the smaller one is the rank's own block of the larger one."},
-    CodeInfo{kNoSuchPeer, Kind::kInvalidArgument, "CR-COL35", "no such peer",
+    CodeInfo{kNoSuchPeer, Kind::kInvalidArgument, "CR-COL22", "no such peer",
              "Name a rank of the communicator", "A message is for a rank that does not exist."},
-    CodeInfo{kCommunicatorState, Kind::kState, "CR-COL36", "communicator is not in use",
+    CodeInfo{kCommunicatorState, Kind::kState, "CR-COL23", "communicator is not in use",
              "Make a new communicator", "The communicator was finalized or aborted before."},
     CodeInfo{kPeerLost, Kind::kPeerLost, "CR-NET01", "peer is gone",
              "Look at the named rank: its own output says why it ended",

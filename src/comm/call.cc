@@ -7,7 +7,8 @@
 namespace commrig::comm {
 namespace {
 
-// SplitMix64's finalizer (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
+// SplitMix64's finalizer (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
+// 2014).
 std::uint64_t mix(std::uint64_t value) {
   value = (value ^ value >> 30U) * 0xBF58476D1CE4E5B9U;
   value = (value ^ value >> 27U) * 0x94D049BB133111EBU;

@@ -46,8 +46,8 @@ Status check_buffer(const device::Memory& memory, const Call& call, const void* 
   };
   if (buffer == nullptr) return Error::make(Code::kCollectiveBuffer, where() + ": null");
   if (reinterpret_cast<std::uintptr_t>(buffer) % type.alignment != 0) {
-    return Error::make(Code::kMisaligned, fmt::format("{}: {} is no multiple of {}", where(),
-                                                      buffer, type.alignment));
+    return Error::make(Code::kMisaligned,
+                       fmt::format("{}: {} is no multiple of {}", where(), buffer, type.alignment));
   }
   if (!memory.is_device_address(buffer)) return ok();
   const Result<device::Window> window = memory.resolve(buffer, count * type.bytes);
@@ -86,16 +86,16 @@ Result<std::unique_ptr<Communicator>> Communicator::join(std::shared_ptr<Team> t
                                                          const CommunicatorOptions& options) {
   const int device = rank % std::min(options.devices, team->machine().devices());
   COMMRIG_ASSIGN(std::unique_ptr<device::Stream> stream, team->machine().create_stream(device));
-  return std::unique_ptr<Communicator>(
-      new Communicator(std::move(team), rank, options, std::move(stream)));  // tidy: allow(new) private
+  return std::unique_ptr<Communicator>(new Communicator(
+      std::move(team), rank, options, std::move(stream)));  // tidy: allow(new) private
 }
 
 Result<std::vector<std::unique_ptr<Communicator>>> Communicator::create_all(
     device::Machine& machine, int ranks, const CommunicatorOptions& options) {
   if (ranks < 1 || ranks > coll::kRanksMax) {
-    return Error::make(Code::kCollectiveRanks,
-                       fmt::format("a communicator of {} ranks; expected 1 to {}", ranks,
-                                   coll::kRanksMax));
+    return Error::make(
+        Code::kCollectiveRanks,
+        fmt::format("a communicator of {} ranks; expected 1 to {}", ranks, coll::kRanksMax));
   }
   COMMRIG_ASSIGN(std::shared_ptr<Team> team, Team::create_local(machine, ranks));
   std::vector<std::unique_ptr<Communicator>> all;
@@ -143,12 +143,12 @@ Result<bool> Communicator::check_buffers(const Call& call, const coll::Request& 
   if (overlay.exists && inner.begin == expected) return true;
   const std::string form =
       overlay.exists
-          ? fmt::format("; the in-place form has the {} {} bytes behind the start of the {}, "
-                        "found {}",
-                        input_inside ? "input" : "output", overlay.offset * element,
-                        input_inside ? "output" : "input",
-                        static_cast<std::int64_t>(inner.begin) -
-                            static_cast<std::int64_t>(outer.begin))
+          ? fmt::format(
+                "; the in-place form has the {} {} bytes behind the start of the {}, "
+                "found {}",
+                input_inside ? "input" : "output", overlay.offset * element,
+                input_inside ? "output" : "input",
+                static_cast<std::int64_t>(inner.begin) - static_cast<std::int64_t>(outer.begin))
           : std::string("; it has no in-place form here");
   return Error::make(Code::kBuffersMeet,
                      fmt::format("rank {}: {}{}", rank(), coll::name(call.collective), form));

@@ -41,14 +41,15 @@ class Communicator {
       device::Machine& machine, int ranks, const CommunicatorOptions& options = {});
 
   // The communicator of this rank of the exchange, whose ranks may be threads, processes, or both;
-  // each of them calls this. It returns when all are there; the exchange isn't needed any more then.
-  // The process must outlive it. Fails with the errors of the exchange, kSystemCall, kPeerLost, or
-  // kDeadline after options.team.connect_within.
+  // each of them calls this. It returns when all are there; the exchange isn't needed any more
+  // then. The process must outlive it. Fails with the errors of the exchange, kSystemCall,
+  // kPeerLost, or kDeadline after options.team.connect_within.
   static Result<std::unique_ptr<Communicator>> create(Process& process,
                                                       bootstrap::Exchange& exchange,
                                                       const CommunicatorOptions& options = {});
 
-  // Leaves, as finalize() but without waiting for peers; operations must have ended, or are aborted.
+  // Leaves, as finalize() but without waiting for peers; operations must have ended, or are
+  // aborted.
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -56,8 +57,8 @@ class Communicator {
   int rank() const { return endpoint_.rank(); }
   int ranks() const { return endpoint_.ranks(); }
 
-  // Puts the call on the stream. Buffers are checked now: kCollectiveBuffer, kBuffersMeet, errors of
-  // device memory, and those of coll::check. Buffers must live until the operation has ended.
+  // Puts the call on the stream. Buffers are checked now: kCollectiveBuffer, kBuffersMeet, errors
+  // of device memory, and those of coll::check. Buffers must live until the operation has ended.
   Status enqueue(device::Stream& stream, Call call);
 
   // The same for messages that are under way together; two ranks may so exchange messages in either

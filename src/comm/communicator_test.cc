@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: The commrig authors
 #include "comm/communicator.h"
 
+#include <thread>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <thread>
 
 #include "base/thread_executor.h"
 
@@ -79,8 +79,8 @@ TEST_P(CommunicatorTest, ThreadsSumManyTimes) {
       ASSERT_TRUE(status.has_value()) << to_string(status.error());
       const std::int64_t n = ranks.count();
       for (std::size_t i = 0; i < output.size(); ++i) {
-        ASSERT_EQ(output[i], n * (round * 1'000'000 + static_cast<std::int64_t>(i)) +
-                                 1'000 * n * (n - 1) / 2);
+        ASSERT_EQ(output[i],
+                  n * (round * 1'000'000 + static_cast<std::int64_t>(i)) + 1'000 * n * (n - 1) / 2);
       }
     }
   });

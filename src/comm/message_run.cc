@@ -60,8 +60,7 @@ Status MessageRun::advance_inbox() {
   std::vector<const transport::Link*> blocked;
   for (auto expected = inbox_.begin(); expected != inbox_.end();) {
     if (std::ranges::find(blocked, expected->link) == blocked.end()) {
-      COMMRIG_ASSIGN(const transport::Progress received,
-                     expected->link->recv(expected->message));
+      COMMRIG_ASSIGN(const transport::Progress received, expected->link->recv(expected->message));
       if (received == transport::Progress::kDone) {
         expected = inbox_.erase(expected);
         continue;

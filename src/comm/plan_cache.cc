@@ -35,8 +35,8 @@ Result<std::shared_ptr<const KnownPlan>> PlanCache::find(const coll::Request& re
 }
 
 Result<std::shared_ptr<const KnownPlan>> PlanCache::make(const coll::Request& request) const {
-  COMMRIG_ASSIGN(const coll::Choice choice, coll::choose(request, options_.capabilities,
-                                                         options_.model, options_.rules));
+  COMMRIG_ASSIGN(const coll::Choice choice,
+                 coll::choose(request, options_.capabilities, options_.model, options_.rules));
   const coll::Algorithm& algorithm = *choice.algorithm;
   auto known = std::make_shared<KnownPlan>();
   COMMRIG_ASSIGN(known->plan,

@@ -30,8 +30,8 @@ std::string list_by_call(const std::map<std::string, std::vector<int>>& ranks_of
   std::string text;
   for (const auto& [call, ranks] : ranks_of) {
     if (!text.empty()) text += "; ";
-    text += fmt::format("{} {}: {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ","),
-                        call);
+    text +=
+        fmt::format("{} {}: {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ","), call);
   }
   return text;
 }
@@ -160,7 +160,8 @@ Result<std::byte*> PlanRun::address(const Place& place, std::size_t count) const
     case Buffer::kPrivate:
       return private_ + offset;
     case Buffer::kInput:
-      if (own) return static_cast<std::byte*>(const_cast<void*>(call_.input)) + offset;  // only read
+      if (own)
+        return static_cast<std::byte*>(const_cast<void*>(call_.input)) + offset;  // only read
       return team.peer_buffer(place.rank, theirs.input.load(std::memory_order_relaxed) + offset,
                               count * element);
     case Buffer::kOutput:
@@ -213,8 +214,7 @@ Status PlanRun::move(const Step& step) {
 
 Status PlanRun::copy(const Step& step) const {
   const std::size_t bytes = step.count * dtype::size_of(call_.dtype);
-  COMMRIG_ASSIGN(const std::byte* const source,
-                 address(plan_->plan.sources(step)[0], step.count));
+  COMMRIG_ASSIGN(const std::byte* const source, address(plan_->plan.sources(step)[0], step.count));
   COMMRIG_ASSIGN(const std::vector<std::byte*> targets,
                  addresses(plan_->plan.targets(step), step.count));
   const dtype::Stores stores = dtype::stores_for(bytes * (1 + targets.size()));

@@ -26,8 +26,8 @@ struct KnownPlan {
   bool exposes_buffers = false;  // peers use this rank's input or output
   std::size_t input_count = 0;   // elements
   std::size_t output_count = 0;
-  std::uint32_t salt = 0;        // of the algorithm: ranks that chose different ones must not meet
-  bool collective = true;        // false: messages between some ranks, which have no number
+  std::uint32_t salt = 0;  // of the algorithm: ranks that chose different ones must not meet
+  bool collective = true;  // false: messages between some ranks, which have no number
 };
 
 // One call on its way: carries out the steps of this rank's plan, and stops where it would have to
@@ -72,14 +72,14 @@ class PlanRun final : public device::Work {
   std::size_t parity() const { return number_ % 2; }
 
   Endpoint& endpoint_;
-  Call call_;  // staged buffers take the place of the caller's
+  Call call_;                                    // staged buffers take the place of the caller's
   const std::shared_ptr<const KnownPlan> plan_;  // shared with the cache and other calls
   const std::uint64_t issue_;
   const std::uint64_t number_;
   const std::uint32_t fingerprint_;
   bool begun_ = false;
-  std::size_t at_ = 0;    // the next step
-  int peer_at_ = 0;       // of a step that waits for everyone: the first that is missing
+  std::size_t at_ = 0;  // the next step
+  int peer_at_ = 0;     // of a step that waits for everyone: the first that is missing
   std::byte* private_ = nullptr;
   transport::Incoming incoming_;
   Outbox outbox_;

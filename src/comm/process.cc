@@ -13,7 +13,8 @@ namespace commrig::comm {
 
 Result<std::unique_ptr<Process>> Process::create(ThreadExecutor& executor, device::Machine& machine,
                                                  const bootstrap::Identity& identity) {
-  std::unique_ptr<Process> process(new Process(executor, machine, identity));  // tidy: allow(new) private
+  std::unique_ptr<Process> process(
+      new Process(executor, machine, identity));  // tidy: allow(new) private
   COMMRIG_ASSIGN(transport::Segment segment,
                  transport::Segment::create("commrig-door", sizeof(Door)));
   process->door_ = std::make_shared<transport::Segment>(std::move(segment));

@@ -9,7 +9,8 @@
 
 namespace commrig::comm {
 
-// Device memory in the place of host buffers, for ranks of other processes, which can't reach those.
+// Device memory in the place of host buffers, for ranks of other processes, which can't reach
+// those.
 class Staging {
  public:
   // Fails as Memory::allocate. The machine must outlive it.

@@ -71,7 +71,8 @@ void Team::map(std::byte* base, std::span<const int> ranks, bool fresh) {
                           : std::launder(reinterpret_cast<Board*>(place));
     slots_[rank] = slots + i * 2 * kSlotBytes;
   }
-  shares_memory_ = std::ranges::all_of(boards_, [](const Board* board) { return board != nullptr; });
+  shares_memory_ =
+      std::ranges::all_of(boards_, [](const Board* board) { return board != nullptr; });
 }
 
 Status Team::add(std::unique_ptr<Neighbour> neighbour) {
@@ -79,12 +80,11 @@ Status Team::add(std::unique_ptr<Neighbour> neighbour) {
   map(added.segment.base(), added.ranks, false);
   for (const int rank : added.ranks) neighbour_of_[static_cast<std::size_t>(rank)] = &added;
   neighbours_.push_back(std::move(neighbour));
-  return peers_->watch({.rank = added.ranks.front(),
-                        .process = added.memory->process(),
-                        .socket = added.memory->socket()},
-                       [this, &added](const transport::WatchedPeer&, const Error& error) {
-                         lose(added, error);
-                       });
+  return peers_->watch(
+      {.rank = added.ranks.front(),
+       .process = added.memory->process(),
+       .socket = added.memory->socket()},
+      [this, &added](const transport::WatchedPeer&, const Error& error) { lose(added, error); });
 }
 
 void Team::add(int rank, int peer, Socket socket) {

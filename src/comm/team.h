@@ -33,8 +33,7 @@ class Team {
   static Result<std::shared_ptr<Team>> create_local(device::Machine& machine, int ranks);
 
   // An incomplete one, for `locals` of the ranks. The process must outlive the team.
-  static Result<std::shared_ptr<Team>> create(Process& process, int ranks,
-                                              std::vector<int> locals);
+  static Result<std::shared_ptr<Team>> create(Process& process, int ranks, std::vector<int> locals);
   // Completes it: ranks of another process of this host, and their memory.
   Status add(std::unique_ptr<Neighbour> neighbour);
   // A connection from a local rank to one that shares no memory with it.
@@ -96,7 +95,7 @@ class Team {
     device::Machine& machine_;
   };
   struct Links {
-    std::map<Pair, std::unique_ptr<transport::Link>> made;    // by rank and peer
+    std::map<Pair, std::unique_ptr<transport::Link>> made;     // by rank and peer
     std::map<Pair, std::unique_ptr<transport::Link>> waiting;  // second ends, not yet asked for
     std::map<Pair, Socket> sockets;
     std::map<Pair, bool> given;  // segments that this process has made for a link

@@ -65,7 +65,7 @@ class Stream {
   };
   Machine& machine_;
   int device_;
-  int number_;  // counts from 0 over the machine
+  int number_;                  // counts from 0 over the machine
   StreamSlot* slot_ = nullptr;  // of the machine's table
   std::atomic<Claim> claim_{Claim::kFree};
   Guarded<State> state_;

@@ -19,7 +19,7 @@ class Stream;
 struct alignas(64) StreamSlot {
   std::atomic<Stream*> stream{nullptr};  // null: the slot is free
   std::atomic<int> device{-1};
-  std::atomic<int> users{0};    // threads inside the stream; it is destroyed only when there is none
+  std::atomic<int> users{0};  // threads inside the stream; it is destroyed only when there is none
   std::atomic<int> drivers{0};  // threads that synchronise this stream, and so look after it
   std::atomic<std::uint64_t> enqueued{0};
   std::atomic<std::uint64_t> completed{0};
@@ -29,7 +29,8 @@ struct alignas(64) StreamSlot {
   }
 };
 
-// The streams of a machine. Reading takes no lock, and slots live as long as the table. Thread-safe.
+// The streams of a machine. Reading takes no lock, and slots live as long as the table.
+// Thread-safe.
 class StreamTable {
  public:
   StreamTable() = default;

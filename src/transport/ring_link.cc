@@ -65,7 +65,8 @@ RingLink::~RingLink() {
 void RingLink::abort(int lost_rank) {
   // 1 is for nobody; who comes first says it.
   std::uint32_t none = 0;
-  memory_.aborted.compare_exchange_strong(none, static_cast<std::uint32_t>(lost_rank + 2), kOrdered);
+  memory_.aborted.compare_exchange_strong(none, static_cast<std::uint32_t>(lost_rank + 2),
+                                          kOrdered);
   options_.waker.wake();
   options_.peer_waker.wake();
 }

@@ -251,8 +251,8 @@ Status Program::collective(comm::Communicator& comm) {
   call.input = input;
   call.output = output;
   pending.text = fmt::format("operation {}: {} of {} {} over {} ranks{}, rank {}", number_,
-                             coll::name(request.collective), request.count, type.name,
-                             comm.ranks(), wants_in_place ? " in place" : "", rank);
+                             coll::name(request.collective), request.count, type.name, comm.ranks(),
+                             wants_in_place ? " in place" : "", rank);
   pending.check = [request, pattern, rank, output, out] {
     return check_output(request, pattern, rank, {output, out});
   };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The commrig authors
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "base/thread_executor.h"
 #include "comm/communicator.h"
@@ -58,7 +58,8 @@ TEST(Setup, AThousandCommunicatorsLeaveEverythingAsItWas) {
   EventStream events;
   device::Machine machine(executor, events, {.devices = 1});
   std::vector<std::unique_ptr<device::Stream>> streams;
-  for (int rank = 0; rank < 4; ++rank) streams.push_back(std::move(machine.create_stream(0)).value());
+  for (int rank = 0; rank < 4; ++rank)
+    streams.push_back(std::move(machine.create_stream(0)).value());
   const auto cycle = [&] {
     auto comms = std::move(comm::Communicator::create_all(machine, 4)).value();
     sum_once(machine, comms, streams);
@@ -80,7 +81,8 @@ TEST(Setup, AThousandRanksOfOneProcessSum) {
   constexpr int kRanks = 1'024;
   auto comms = std::move(comm::Communicator::create_all(machine, kRanks)).value();
   std::vector<std::unique_ptr<device::Stream>> streams;
-  for (int rank = 0; rank < kRanks; ++rank) streams.push_back(std::move(machine.create_stream(0)).value());
+  for (int rank = 0; rank < kRanks; ++rank)
+    streams.push_back(std::move(machine.create_stream(0)).value());
   sum_once(machine, comms, streams);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The commrig authors
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <thread>
 #include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "base/rng.h"
 #include "base/thread_executor.h"
@@ -31,9 +31,8 @@ class ThreadProgram : public testing::TestWithParam<int> {
     {
       std::vector<std::jthread> threads;
       for (std::size_t rank = 0; rank < results.size(); ++rank) {
-        threads.emplace_back([&, rank] {
-          results[rank] = run_random_program(program, *(*comms)[rank], machine);
-        });
+        threads.emplace_back(
+            [&, rank] { results[rank] = run_random_program(program, *(*comms)[rank], machine); });
       }
     }
     for (const Status& result : results) {
