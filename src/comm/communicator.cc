@@ -86,8 +86,10 @@ Result<std::unique_ptr<Communicator>> Communicator::join(std::shared_ptr<Team> t
                                                          const CommunicatorOptions& options) {
   const int device = rank % std::min(options.devices, team->machine().devices());
   COMMRIG_ASSIGN(std::unique_ptr<device::Stream> stream, team->machine().create_stream(device));
-  return std::unique_ptr<Communicator>(new Communicator(
-      std::move(team), rank, options, std::move(stream)));  // tidy: allow(new) private
+  std::unique_ptr<Communicator> joined;
+  joined.reset(new Communicator(  // tidy: allow(new) private
+      std::move(team), rank, options, std::move(stream)));
+  return joined;
 }
 
 Result<std::vector<std::unique_ptr<Communicator>>> Communicator::create_all(

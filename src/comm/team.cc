@@ -46,8 +46,9 @@ Result<std::shared_ptr<Team>> Team::create_local(device::Machine& machine, int r
 
 Result<std::shared_ptr<Team>> Team::create(Process& process, int ranks, std::vector<int> locals) {
   const auto count = static_cast<int>(locals.size());
-  std::shared_ptr<Team> team(new Team(process.machine(), &process, ranks,
-                                      std::move(locals)));  // tidy: allow(new) private
+  Process* const home = &process;
+  std::shared_ptr<Team> team(
+      new Team(process.machine(), home, ranks, std::move(locals)));  // tidy: allow(new) private
   COMMRIG_ASSIGN(transport::Segment segment,
                  transport::Segment::create("commrig-boards", segment_bytes(count)));
   COMMRIG_TRY(team->map_local(std::move(segment)));
