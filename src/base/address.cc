@@ -130,12 +130,16 @@ Result<Address> Address::from_wire(std::span<const std::byte, kWireBytes> wire) 
   }
   Address result;
   std::ranges::copy(wire, result.bytes_.begin());
-  if (family == AF_INET &&
-      std::any_of(result.bytes_.begin() + offsetof(sockaddr_in, sin_zero), result.bytes_.end(),
-                  [](std::byte byte) { return byte != std::byte{0}; })) {
-    return Error::make(Code::kBadAddress,
-                       fmt::format("address in a message: {} is followed by bytes that must be 0",
-                                   result.to_string()));
+  // What the text has no room for: IPv4's filling and what follows it, IPv6's flow label.
+  const auto rest = family == AF_INET
+                        ? std::span(result.bytes_).subspan(offsetof(sockaddr_in, sin_zero))
+                        : std::span(result.bytes_)
+                              .subspan(offsetof(sockaddr_in6, sin6_flowinfo),
+                                       sizeof(sockaddr_in6::sin6_flowinfo));
+  if (std::ranges::any_of(rest, [](std::byte byte) { return byte != std::byte{0}; })) {
+    return Error::make(Code::kBadAddress, fmt::format("address in a message: bytes of {} that must "
+                                                      "be 0 are not",
+                                                      result.to_string()));
   }
   return from(result.get());
 }

@@ -63,6 +63,9 @@ TEST(Address, WireBytesThatAreNoAddressAreRefused) {
     stray[at] = std::byte{1};
     EXPECT_THAT(Address::from_wire(stray).error().message, HasSubstr("must be 0")) << at;
   }
+  wire = Address::parse("[::1]:5")->wire();
+  wire[7] = std::byte{0x80};  // flow label
+  EXPECT_THAT(Address::from_wire(wire).error().message, HasSubstr("must be 0"));
 }
 
 TEST(Address, KindsAreKnown) {

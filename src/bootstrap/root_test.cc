@@ -3,6 +3,8 @@
 // The protocol byte for byte, with one side written by hand.
 #include "bootstrap/root.h"
 
+#include <poll.h>
+
 #include <atomic>
 #include <string>
 #include <string_view>
@@ -163,6 +165,30 @@ TEST(RingRank, SpeaksTheProtocolByteForByte) {
     EXPECT_TRUE((*ring)->all_gather(blocks, 4));
   });
   EXPECT_EQ(blocks, hex("a0 a1 a2 a3  b0 b1 b2 b3  c0 c1 c2 c3"));
+}
+
+TEST(RingRank, ChecksInAgainWhenTheRootDropsItsRecordUnread) {
+  ThreadExecutor executor;
+  const Waiting waiting{executor};
+  const Listener root = *Listener::open(Address::loopback(AF_INET));
+  const auto by_hand = [&] {
+    {
+      const Socket dropped = *root.accept("the rank", waiting);
+      ASSERT_TRUE(waiting.until(dropped.descriptor(), POLLIN, "a check-in"));
+    }
+    const Socket line = *root.accept("the rank again", waiting);
+    std::vector<std::byte> record(12 + 4 + 172);
+    ASSERT_TRUE(line.read_all(record, "a check-in", waiting));
+    const auto spoken = decode_check_in(std::span(record).last<kCheckInBytes>());
+    const Socket answer = *connect(spoken->answer_to, waiting);
+    const auto notice = make_notice(Error::make(Code::kIdUsed, "heard you"));
+    ASSERT_TRUE(answer.write_all(with_handshake(kMagic, notice), "a notice", waiting));
+  };
+  run_ranks(executor, 2, [&](int side) {
+    if (side == 1) return by_hand();
+    const auto ring = join_ring(executor, UniqueId(kMagic, root.address()), 0, 2);
+    EXPECT_THAT(ring.error().message, HasSubstr("heard you"));
+  });
 }
 
 // Lines of the log from `least` on, as long as it lives.
