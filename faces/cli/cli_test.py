@@ -215,6 +215,123 @@ class PlanTest(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("commrig: CR-RUN05: cannot write /nonexistent/plan.svg", done.stderr)
 
+def bench(*arguments):
+    return run("bench", *arguments, "--iterations", "2", "--repeats", "1", "-w", "1")
+
+
+class BenchTest(unittest.TestCase):
+    OPERATIONS = ["all-reduce", "reduce", "broadcast", "all-gather", "reduce-scatter",
+                  "all-to-all", "gather", "scatter", "sendrecv"]
+
+    def test_every_operation_gives_right_results_in_each_form(self):
+        for operation in self.OPERATIONS:
+            with self.subTest(operation=operation):
+                done = bench(operation, "-n", "3", "-b", "8", "-e", "100K", "-f", "20", "--root",
+                             "2", "--dtype", "bf16")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("# Wrong elements: 0\n", done.stdout)
+                rows = [line.split() for line in done.stdout.splitlines() if line[0] != "#"]
+                self.assertEqual(len(rows), 4)
+                forms = 1 if operation == "sendrecv" else 2
+                for row in rows:
+                    self.assertEqual(len(row), 5 + 4 * forms)
+                    self.assertEqual(row[2], "bf16")
+
+    def test_sizes_and_bandwidths_are_those_of_nccl_tests(self):
+        factors = {"all-reduce": 1.5, "reduce": 1, "broadcast": 1, "all-gather": 0.75,
+                   "reduce-scatter": 0.75, "all-to-all": 0.75, "gather": 0.75, "scatter": 0.75,
+                   "sendrecv": 1}
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "bench.json")
+            for operation, factor in factors.items():
+                with self.subTest(operation=operation):
+                    done = bench(operation, "-n", "4", "-b", "4K", "-e", "4K", "--out-of-place",
+                                 "--json", file)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    report = json.loads(Path(file).read_text(encoding="utf-8"))
+                    self.assertEqual((report["operation"], report["ranks"]), (operation, 4))
+                    row, = report["rows"]
+                    blocks = 4 if factor == 0.75 else 1
+                    self.assertEqual((row["bytes"], row["count"]), (4096, 1024 // blocks))
+                    self.assertIsNone(row["in_place"])
+                    figure = row["out_of_place"]
+                    self.assertAlmostEqual(
+                        figure["algorithm_bytes_per_second"] * figure["seconds"] / 4096, 1)
+                    self.assertAlmostEqual(figure["bus_bytes_per_second"]
+                                           / figure["algorithm_bytes_per_second"], factor)
+                    self.assertEqual(figure["wrong"], 0)
+
+    def test_every_type_and_reduction_is_checked(self):
+        for dtype in ("int8", "uint64", "fp16", "fp32", "fp64", "fp8_e4m3fn", "fp8_e5m2"):
+            for op in ("sum", "prod", "max", "min"):
+                with self.subTest(dtype=dtype, op=op):
+                    done = bench("all_reduce", "-n", "17", "-b", "16", "-e", "40K", "-f", "2500",
+                                 "--dtype", dtype, "--op", op)
+                    self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+
+    def test_plot_is_xml_with_a_point_for_each_size(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "plot.svg")
+            done = bench("all-reduce", "-b", "64K", "-e", "256K", "-o", file, "--algo",
+                         "all-reduce=ring@<=1MiB", "--limit")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stdout.splitlines()[-3], r" \d+ %")
+            root = ElementTree.parse(file).getroot()
+            space = "{http://www.w3.org/2000/svg}"
+            # Two panels, each with two forms of three sizes, and a line for each limit.
+            self.assertEqual(len(root.findall(f".//{space}circle")), 12)
+            self.assertEqual(len(root.findall(f".//{space}polyline")), 8)
+            for point in root.findall(f".//{space}circle"):
+                self.assertTrue(0 < float(point.get("cx")) < float(root.get("width")))
+                self.assertTrue(0 < float(point.get("cy")) < float(root.get("height")))
+
+    def test_sizes_without_an_element_for_each_rank_are_left_out_and_said(self):
+        done = bench("all-gather", "-n", "4", "-b", "4", "-e", "32")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("# sizes below 16 bytes are left out", done.stdout)
+        self.assertEqual([line.split()[0] for line in done.stdout.splitlines() if line[0] != "#"],
+                         ["16", "32"])
+
+    def test_bad_arguments_are_named_and_exit_with_2(self):
+        cases = [
+            (["nothing"], 'OPERATION is "nothing"; expected one of all-reduce, '),
+            (["-n", "0"], '--ranks is "0"'),
+            (["-n", "257"], '--ranks is "257"'),
+            (["-b", "8T"], '--min-bytes is "8T"; expected a number of bytes'),
+            (["-b", "0"], '--min-bytes is "0"'),
+            (["-e", "99999999999G"], '--max-bytes is "99999999999G"'),
+            (["-e", "1000000G"], "three quarters of this machine"),
+            (["-b", "8K", "-e", "4K"], "at most --max-bytes, which is 4K"),
+            (["-b", "1", "-e", "3"], "at least 4 bytes for all-reduce of fp32 on 2 ranks"),
+            (["-f", "1"], '--factor is "1"'),
+            (["--iterations", "0"], '--iterations is "0"'),
+            (["--repeats", "x"], '--repeats is "x"'),
+            (["--root", "2"], '--root is "2"; expected a number from 0 to 1'),
+            (["--dtype", "fp17"], "CR-DTY01"),
+            (["--dtype", "hif8"], "CR-DTY02"),
+            (["--op", "xor"], "CR-DTY03"),
+            (["--algo", "all-reduce=circle"], "CR-COL06"),
+            (["--algo", "all-reduce=pairwise"], "CR-COL"),
+            (["sendrecv", "--in-place"], "sendrecv has no such form"),
+            (["--nonsense"], "nonsense"),
+        ]
+        for arguments, text in cases:
+            with self.subTest(arguments=arguments):
+                done = run("bench", *arguments)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(text, done.stderr)
+                self.assertEqual(done.stdout, "")
+
+    def test_a_file_that_cannot_be_written_is_said_before_anything_is_timed(self):
+        for option in ("--json", "-o"):
+            done = run("bench", option, "/nowhere/file")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("cannot write /nowhere/file", done.stderr)
+            self.assertEqual(done.stdout, "")
+
+    def test_help_has_examples(self):
+        self.assertIn("commrig bench all-reduce -n 4", run("bench", "--help").stdout)
+
 
 class OtherCommandsTest(unittest.TestCase):
     def test_explain_lists_and_explains_every_id(self):

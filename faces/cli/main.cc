@@ -18,6 +18,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   int exit_code = commrig::cli::kExitOk;
   commrig::cli::add_mc2_command(app, exit_code);
+  commrig::cli::add_bench_command(app, exit_code);
   commrig::cli::add_plan_command(app, exit_code);
   commrig::cli::add_explain_command(app, exit_code);
   commrig::cli::add_env_command(app, exit_code);

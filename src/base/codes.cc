@@ -376,6 +376,12 @@ constexpr std::array kCodes{
     CodeInfo{kWrongResult, Kind::kState, "CR-RUN08", "result is outside its bound",
              "Compare the named element with the reference",
              "The operator's output differs from the exact reference by more than its bound."},
+    CodeInfo{kObjectUse, Kind::kState, "CR-RUN09", "object cannot be used so",
+             "Use an object until it is moved from, together with others of the same runtime; in a "
+             "group, put all messages of one communicator on one stream",
+             "Objects of the C++ interface may be moved; the one that was moved from is empty. A "
+             "stream works for communicators of its own runtime only. The messages of a group are "
+             "under way together, so they are one piece of work on one stream."},
 };
 
 // Row i must describe enumerator i, so that code_info is one array access.
@@ -386,7 +392,7 @@ consteval bool rows_are_in_order() {
   return true;
 }
 static_assert(rows_are_in_order());
-static_assert(kCodes.size() == static_cast<std::size_t>(kWrongResult) + 1);
+static_assert(kCodes.size() == static_cast<std::size_t>(kObjectUse) + 1);
 
 }  // namespace
 

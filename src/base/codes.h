@@ -110,6 +110,7 @@ enum class Code : std::uint16_t {
   kStreamFailed,
   kEventState,
   kWrongResult,
+  kObjectUse,
 };
 
 // How a caller may react, independent of the area. Faces translate by kind first.
