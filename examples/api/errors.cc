@@ -47,7 +47,7 @@ int main() {
         .value();
   }
   for (commrig::Stream& stream : streams) {
-    if (!expect(stream.synchronize(), "CR-COL31")) return 1;
+    if (!expect(stream.synchronize(), "CR-COL18")) return 1;
   }
-  return expect(comms[0].error(), "CR-COL31") ? 0 : 1;
+  return expect(comms[0].error(), "CR-COL18") ? 0 : 1;
 }

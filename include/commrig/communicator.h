@@ -41,12 +41,12 @@ struct Buffers {
 //
 // Calls put an operation on a stream and return at once; Stream::synchronize() waits for it. All
 // ranks make the same collective calls in the same order, with the same count, type, op and root;
-// a rank that does not is named in an error (CR-COL31) that all ranks get. Operations of one rank
+// a rank that does not is named in an error (CR-COL18) that all ranks get. Operations of one rank
 // are done in the order of the calls, on whatever streams they are.
 //
 // Counts are in elements. Errors of a call itself come back at once, and nothing was put on the
-// stream: CR-COL33 (a null buffer), CR-COL34 (an overlap), CR-COL03 (the root), CR-COL04
-// (counts), CR-COL05 (more bytes than a size_t counts), CR-COL35 (no such peer), CR-COL36
+// stream: CR-COL20 (a null buffer), CR-COL21 (an overlap), CR-COL03 (the root), CR-COL04
+// (counts), CR-COL05 (more bytes than a size_t counts), CR-COL22 (no such peer), CR-COL23
 // (finalized), CR-COL08 (the algorithm of a rule can't do it), CR-DTY01 and CR-DTY03 (a number
 // that is no type or op), CR-DTY02 (the type can't be reduced), CR-RUN09 (a moved-from object),
 // MEM errors of device memory, and the communicator's own error once it has one. Errors of an
@@ -117,7 +117,7 @@ class COMMRIG_API Communicator {
   Result<std::optional<Communicator>> split(int color, int key);
 
   // Waits until the operations of this rank have ended, and leaves: later calls fail with
-  // CR-COL36. A rank that waits for this one in an operation gets CR-COL32.
+  // CR-COL23. A rank that waits for this one in an operation gets CR-COL19.
   Status finalize();
 
   // The first error of any rank, if there is one. Never waits.

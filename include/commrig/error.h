@@ -26,13 +26,13 @@ enum class ErrorKind : std::uint8_t {
 
 // An expected failure. Copyable: the first error of a communicator reaches all its ranks.
 struct COMMRIG_API Error {
-  std::string id;  // stable; "CR-COL31". `commrig explain ID` tells more
+  std::string id;  // stable; "CR-COL18". `commrig explain ID` tells more
   ErrorKind kind = ErrorKind::kInvalidArgument;
   std::string message;  // one sentence that names the guilty rank or argument
   std::string advice;   // one sentence: what to do
 };
 
-// "CR-COL31: <message>. <advice>"
+// "CR-COL18: <message>. <advice>"
 COMMRIG_API std::string to_string(const Error& error);
 
 // The name of a kind in words: "peer lost".
