@@ -311,7 +311,7 @@ class BenchTest(unittest.TestCase):
             (["--dtype", "hif8"], "CR-DTY02"),
             (["--op", "xor"], "CR-DTY03"),
             (["--algo", "all-reduce=circle"], "CR-COL06"),
-            (["--algo", "all-reduce=pairwise"], "CR-COL"),
+            (["--algo", "all-reduce=chain"], "CR-COL08"),
             (["sendrecv", "--in-place"], "sendrecv has no such form"),
             (["--nonsense"], "nonsense"),
         ]

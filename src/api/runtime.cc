@@ -38,7 +38,13 @@ int Runtime::devices() const {
 
 Status Runtime::synchronize_device(int device) {
   if (!state_) return moved_from("Runtime");
-  return guarded([&] { return translate(state_->machine.synchronize_device(device)); });
+  return guarded([&]() -> Status {
+    if (device < 0 || device >= devices()) {
+      return translate(commrig::Error::make(
+          Code::kBadDevice, fmt::format("device {} of {} devices", device, devices())));
+    }
+    return translate(state_->machine.synchronize_device(device));
+  });
 }
 
 }  // namespace commrig::v0

@@ -22,11 +22,6 @@ Retired take_idle(Retired& retired) {
 
 }  // namespace
 
-Stream::State::~State() {
-  if (stream->idle()) return;
-  runtime->retired.lock()->push_back(std::move(stream));
-}
-
 Stream::Stream(std::shared_ptr<State> state) : state_(std::move(state)) {}
 Stream::Stream(Stream&& other) noexcept = default;
 Stream& Stream::operator=(Stream&& other) noexcept = default;

@@ -24,14 +24,14 @@ struct BenchArguments {
   std::string dtype = "fp32";
   std::string op = "sum";
   std::string root = "0";
-  std::string algorithms;
+  std::string algorithms{};
   bool in_place = false;
   bool out_of_place = false;
   bool strict = false;
   bool no_shared_memory = false;
   bool limit = false;
-  std::string json;
-  std::string plot;
+  std::string json{};
+  std::string plot{};
 };
 
 struct BenchOptions {
@@ -42,8 +42,8 @@ struct BenchOptions {
   comm::CommunicatorOptions communicator;
   std::string algorithms;  // as it was given
   bool limit = false;
-  std::string json;
-  std::string plot;
+  std::string json{};
+  std::string plot{};
   std::string note;  // what was left out, or empty
 };
 

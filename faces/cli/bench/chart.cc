@@ -101,7 +101,8 @@ std::string draw_series(const Series& series, const Frame& frame, double legend_
     path += fmt::format("{:.1f},{:.1f} ", frame.px(x), frame.py(y));
     if (series.dashed) continue;
     dots += fmt::format(R"(<circle cx="{:.1f}" cy="{:.1f}" r="3" fill="{}">)"
-                        "<title>{:.0f} B: {:.4g}</title></circle>\n",
+                        R"(<title>{:.0f} B: {:.4g}</title></circle>)"
+                        "\n",
                         frame.px(x), frame.py(y), series.colour, x, y);
   }
   const char* const dashes = series.dashed ? R"( stroke-dasharray="6 4")" : "";

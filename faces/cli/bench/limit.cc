@@ -44,6 +44,17 @@ Traffic traffic(const Load& load) {
   }
 }
 
+// Bytes of all buffers together.
+std::size_t footprint(const Load& load) {
+  std::size_t bytes = 0;
+  for (int rank = 0; rank < load.ranks; ++rank) {
+    const std::size_t in = load.input_bytes(rank);
+    const std::size_t out = load.output_bytes(rank);
+    bytes += load.in_place ? std::max(in, out) : in + out;
+  }
+  return bytes;
+}
+
 }  // namespace
 
 MachineLimit::Rates MachineLimit::measure(int threads, std::size_t bytes) {
@@ -59,7 +70,7 @@ std::optional<double> MachineLimit::seconds(const Load& load) {
   const auto [read, written] = traffic(load);
   const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   const int threads = std::min(load.ranks, cores);
-  const auto bytes = static_cast<std::size_t>(read + written);
+  const std::size_t bytes = footprint(load);
   if (bytes < kLeastBytes * static_cast<std::size_t>(threads)) return std::nullopt;
   const Rates rates = measure(threads, bytes);
   return std::max({read / rates.read, written / rates.write, (read + written) / rates.copy});
