@@ -14,6 +14,8 @@
 
 #include <fmt/format.h>
 
+#include "base/fence.h"
+
 namespace commrig {
 namespace {
 
@@ -231,7 +233,7 @@ Status ThreadExecutor::sleep(const WaitSpec& spec) {
     // wake that this look misses finds either the sleeper or a sequence that has moved on.
     const std::uint32_t sequence = bucket.sequence.load(std::memory_order_acquire);
     bucket.sleepers.fetch_add(1, std::memory_order_seq_cst);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    full_fence();
     if (spec.ready()) return ok();
     if (aborted(spec)) {
       if (std::optional<Error> error = spec.abort->error()) return *std::move(error);

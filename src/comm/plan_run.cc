@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/fence.h"
 #include "dtype/reduce.h"
 #include "dtype/stores.h"
 
@@ -198,7 +199,7 @@ Status PlanRun::move(const Step& step) {
   std::atomic<std::uint32_t>& mark = endpoint_.board().state.touching;
   if (marked) {
     mark.store(1, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    full_fence();
     if (endpoint_.team().abort().raised()) {
       mark.store(0, std::memory_order_release);
       return *endpoint_.team().abort().error();

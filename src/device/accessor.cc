@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The commrig authors
 #include "device/accessor.h"
 
+#include "base/fence.h"
+
 namespace commrig::device {
 
 Status Accessor::put(const Window& window, std::size_t offset, const void* source,
@@ -26,13 +28,7 @@ void Accessor::fence(Where where) {
   if (hook_ != nullptr) [[unlikely]] {
     hook_->before(Access{AccessKind::kFence, nullptr, 0, Order::kAcquireRelease, rank_, where});
   }
-#if defined(COMMRIG_TSAN)
-  // The thread sanitizer does not model fences; an exchange on a word of its own orders as much.
-  static std::atomic<int> fence_word{0};
-  fence_word.exchange(0, std::memory_order_seq_cst);
-#else
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-#endif
+  full_fence();
 }
 
 Status Accessor::wait_word(const WordCondition& condition, const WaitOptions& options) {

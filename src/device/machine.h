@@ -12,6 +12,7 @@
 #include "base/door.h"
 #include "base/events.h"
 #include "base/executor.h"
+#include "base/fence.h"
 #include "device/memory.h"
 #include "device/remote.h"
 #include "device/stream.h"
@@ -72,7 +73,7 @@ class Machine {
 
   // The same for works that tell by may_go_on: costs a fence unless somebody sleeps.
   void stir() {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    full_fence();
     if (sleepers_.load(std::memory_order_relaxed) != 0) [[unlikely]]
       poke();
   }
