@@ -48,7 +48,10 @@ TEST(GroupTest, OneThreadMakesTheCallsOfAllRanks) {
   EXPECT_OK(group.submit());
   for (int rank = 0; rank < 3; ++rank) EXPECT_OK(ranks.stream(rank).synchronize());
   EXPECT_THAT(values, testing::Each(7));
-  EXPECT_OK(group.submit());  // is empty now
+  // It is empty now.
+  EXPECT_OK(group.submit());
+  for (int rank = 0; rank < 3; ++rank) EXPECT_OK(ranks.stream(rank).synchronize());
+  EXPECT_THAT(values, testing::Each(7));
 }
 
 TEST(GroupTest, WhatIsNotSubmittedIsDropped) {
