@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -153,9 +154,15 @@ Result<InterfaceChoice> choose_interface(std::span<const Interface> present,
   }
   if (fitting.empty()) return none_fits(rule, rejected);
   if (!pattern.given) {
-    std::ranges::stable_sort(fitting, {}, [](const Interface& each) {
+    // Equals stay in the system's order: one after the other moves in front of those that come
+    // last.
+    const auto place_of = [](const Interface& each) {
       return place(each.name) + (each.address.is_link_local() ? 8 : 0);
-    });
+    };
+    for (auto next = fitting.begin(); next != fitting.end(); ++next) {
+      std::rotate(std::ranges::upper_bound(fitting.begin(), next, place_of(*next), {}, place_of),
+                  next, std::next(next));
+    }
   }
   for (std::size_t i = 1; i < fitting.size(); ++i) {
     rejected.push_back({fitting[i].name, fitting.front().name + " comes before it"});

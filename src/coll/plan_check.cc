@@ -173,6 +173,7 @@ struct Message {
   int step;  // of the sender or the receiver
 
   auto pair() const { return std::pair(from, to); }
+  auto order() const { return std::tuple(from, to, step); }
 };
 
 // In the order of each pair's messages.
@@ -189,7 +190,8 @@ std::vector<Message> list_messages(const PlanSet& set, StepKind kind) {
       ++number;
     }
   }
-  std::ranges::stable_sort(messages, {}, &Message::pair);
+  // Between two ranks in the order of the steps.
+  std::ranges::sort(messages, {}, &Message::order);
   return messages;
 }
 

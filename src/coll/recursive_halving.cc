@@ -25,8 +25,7 @@ struct Exchange {
 class Halving {
  public:
   Halving(const Request& request, int rank)
-      : request_(request),
-        rank_(rank),
+      : rank_(rank),
         fold_(request.ranks),
         plan_(request, rank),
         all_reduce_(request.collective == Collective::kAllReduce),
@@ -101,7 +100,6 @@ class Halving {
     }
   }
 
-  const Request& request_;
   int rank_;
   Fold fold_;
   PlanBuilder plan_;

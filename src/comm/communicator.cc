@@ -271,7 +271,7 @@ Result<std::unique_ptr<Communicator>> Communicator::split(int color, int key) {
   COMMRIG_TRY(gather_bytes(&mine, all.data(), sizeof(Wish)));
   const std::uint64_t round = endpoint_.next_split();
   std::erase_if(all, [color](const Wish& wish) { return wish.color != color || color < 0; });
-  std::ranges::stable_sort(all, {}, &Wish::key);
+  std::ranges::sort(all, {}, [](const Wish& wish) { return std::pair(wish.key, wish.rank); });
   std::vector<int> members;
   for (const Wish& wish : all) members.push_back(wish.rank);
   const auto place = std::ranges::find(members, rank());

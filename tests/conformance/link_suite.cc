@@ -66,10 +66,13 @@ Bytes pattern(std::uint64_t seed, std::size_t count) {
 
 std::vector<std::size_t> telling_sizes() {
   std::vector<std::size_t> sizes{0, 1, 2, 7, 8, 9, 1000, std::size_t{8} << 20U};
-  for (const std::size_t edge : {4096, 16 * 1024, 64 * 1024, 256 * 1024}) {
+  for (const std::size_t edge :
+       std::initializer_list<std::size_t>{4096, 16 * 1024, 64 * 1024, 256 * 1024}) {
     // Rings hold a header beside the bytes.
-    for (const std::size_t less : {25, 24, 23, 1}) sizes.push_back(edge - less);
-    for (const std::size_t more : {0, 1, 8}) sizes.push_back(edge + more);
+    for (const std::size_t less : std::initializer_list<std::size_t>{25, 24, 23, 1})
+      sizes.push_back(edge - less);
+    for (const std::size_t more : std::initializer_list<std::size_t>{0, 1, 8})
+      sizes.push_back(edge + more);
   }
   return sizes;
 }

@@ -53,7 +53,7 @@ TEST_P(LinkTest, LeavesNoDescriptorsAndNoMappings) {
 
 TEST_P(LinkTest, EverySizeArrivesWholeFromAndToAnyAddress) {
   for (const std::size_t size : telling_sizes()) {
-    for (const std::size_t shift : {1, 0, 3}) {
+    for (const std::size_t shift : std::initializer_list<std::size_t>{1, 0, 3}) {
       if (shift != 1 && size > 1'000'000) continue;
       const Bytes source = pattern(size + shift, size + shift);
       Bytes target(size + 16, std::byte{0x55});
@@ -121,7 +121,7 @@ TEST_P(LinkTest, BothDirectionsMoveAtOnceAndEachHasAThreadOfItsOwn) {
 
 TEST_P(LinkTest, RanksThatTakeTurnsWakeEachOther) {
   if (GetParam().loops) GTEST_SKIP() << "has one end";
-  for (const std::size_t size : {8, 40'000}) {
+  for (const std::size_t size : std::initializer_list<std::size_t>{8, 40'000}) {
     const auto play = [&](Driver& driver, Link& link, bool starts) {
       Bytes bytes = pattern(3, size);
       const auto placed = world_->place(starts ? 0 : 1, bytes);
@@ -138,7 +138,7 @@ TEST_P(LinkTest, RanksThatTakeTurnsWakeEachOther) {
 }
 
 TEST_P(LinkTest, TheSenderMayOverwriteItsBytesOnceTheyAreSent) {
-  for (const std::size_t size : {100, 50'000}) {
+  for (const std::size_t size : std::initializer_list<std::size_t>{100, 50'000}) {
     const Bytes original = pattern(4, size);
     Bytes source = original;
     Bytes target(size);
