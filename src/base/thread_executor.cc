@@ -253,19 +253,23 @@ Status ThreadExecutor::sleep(const WaitSpec& spec) {
 }
 
 void ThreadExecutor::use_door(const void* key, std::shared_ptr<Door> door) {
-  door_key_ = key;
-  door_ = std::move(door);
+  kept_door_ = std::move(door);
+  door_.store(kept_door_.get(), std::memory_order_release);
+  door_key_.store(key, std::memory_order_release);
 }
 
 ThreadExecutor::Bucket& ThreadExecutor::bucket_of(const void* key) {
-  if (key == door_key_ && door_ != nullptr) return door_->place;
+  if (key == door_key_.load(std::memory_order_acquire)) {
+    if (Door* const door = door_.load(std::memory_order_acquire)) return door->place;
+  }
   // Fibonacci hashing; keys are at least 4 bytes apart.
   const auto bits = reinterpret_cast<std::uintptr_t>(key);
   return buckets_[(bits * 0x9E3779B97F4A7C15U) >> 54U];
 }
 
 Reach ThreadExecutor::reach_of(const Bucket& bucket) const {
-  return door_ != nullptr && &bucket == &door_->place ? Reach::kHost : Reach::kProcess;
+  const Door* const door = door_.load(std::memory_order_acquire);
+  return door != nullptr && &bucket == &door->place ? Reach::kHost : Reach::kProcess;
 }
 
 void ThreadExecutor::wake_bucket(Bucket& bucket) const {
@@ -308,7 +312,7 @@ void ThreadExecutor::wake(const void* key) {
 
 void ThreadExecutor::wake_all() {
   for (Bucket& bucket : buckets_) wake_bucket(bucket);
-  if (door_ != nullptr) wake_bucket(door_->place);
+  if (Door* const door = door_.load(std::memory_order_acquire)) wake_bucket(door->place);
   pollers_.wake_all();
 }
 

@@ -90,8 +90,9 @@ class ThreadExecutor final : public Executor {
   std::atomic<int> yielding_{0};        // waiters
   std::atomic<Nanos::rep> went_on_{0};  // when one of them last stopped waiting
   std::array<Bucket, kBuckets> buckets_;
-  const void* door_key_ = nullptr;
-  std::shared_ptr<Door> door_;
+  std::shared_ptr<Door> kept_door_;  // shared, see use_door
+  std::atomic<Door*> door_{nullptr};
+  std::atomic<const void*> door_key_{nullptr};  // set after door_
   Pollers pollers_;
 
   // Buckets that were announced to their sleepers and are still to be woken.
