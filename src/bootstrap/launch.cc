@@ -134,7 +134,7 @@ Result<std::optional<Meeting>> read_meeting(Environment environment, int ranks) 
   // All ranks of one attempt have these alike, and the next attempt others.
   for (const std::string_view name : {kTorchrunMark, std::string_view("TORCHELASTIC_RESTART_COUNT"),
                                       std::string_view("SLURM_JOB_ID")}) {
-    hash = djb2("|" + environment(name).value_or(""), hash);
+    hash = djb2(fmt::format("|{}", environment(name).value_or("")), hash);
   }
   int derived = kFirst + static_cast<int>(hash % kPorts);
   if (derived == *port) derived = derived + 1 < kFirst + kPorts ? derived + 1 : kFirst;

@@ -53,7 +53,7 @@ std::string table_head(const BenchOptions& options) {
   if (options.limit) {
     text += "# limit: the time that reading and writing as much would take, beside the time\n";
   }
-  if (!options.note.empty()) text += "# " + options.note + "\n";
+  if (!options.note.empty()) text += fmt::format("# {}\n", options.note);
   std::string forms;
   std::string names;
   std::string units;
