@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <span>
 
 #include "base/unix_socket.h"
@@ -35,12 +37,14 @@ void run(const Socket& line, const ChildProcess::Body& body) {
 
 ChildProcess::ChildProcess(const Body& body) {
   auto [near, far] = *unix_pair();
+  std::fflush(nullptr);  // or the child says it again when it exits
   process_ = ::fork();
   if (process_ == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // Nobody is left behind by a test that crashed.
     near.close();
     run(far, body);
-    ::_exit(0);
+    far.close();
+    std::exit(0);  // NOLINT(concurrency-mt-unsafe) its threads have ended
   }
   line_ = std::move(near);
 }
@@ -67,6 +71,17 @@ std::string ChildProcess::hear(ThreadExecutor& executor) const {
   std::string text(length, '\0');
   if (!line_.read_all(std::as_writable_bytes(std::span(text)), "a text", {executor})) return {};
   return text;
+}
+
+std::string ChildProcess::finish(ThreadExecutor& executor) const {
+  const std::string text = hear(executor);
+  siginfo_t end{};
+  if (::waitid(P_PID, static_cast<id_t>(process_), &end, WEXITED | WNOWAIT) != 0) {
+    return text + " (it can't be waited for)";
+  }
+  if (end.si_code == CLD_EXITED && end.si_status == 0) return text;
+  const char* const how = end.si_code == CLD_EXITED ? " (exit code " : " (signal ";
+  return text + how + std::to_string(end.si_status) + ")";
 }
 
 }  // namespace commrig::integration

@@ -14,8 +14,8 @@
 
 namespace commrig::integration {
 
-// A child process of a test: gets a unique id, runs a body and says one text at its end. Forked
-// while the parent has no threads.
+// A child process of a test: gets a unique id, runs a body, says one text at its end and exits as
+// programs do, so that sanitizers have their say. Forked while the parent has no threads.
 class ChildProcess {
  public:
   // `say` sends a text before the body ends.
@@ -37,6 +37,8 @@ class ChildProcess {
   void start(ThreadExecutor& executor, const bootstrap::UniqueId& id) const;
   // The next text; empty when the child has ended without one.
   std::string hear(ThreadExecutor& executor) const;
+  // The last text, once the child has exited; how it did so is added unless it was with 0.
+  std::string finish(ThreadExecutor& executor) const;
   void kill() const;
   pid_t process() const { return process_; }
 

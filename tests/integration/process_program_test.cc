@@ -110,7 +110,7 @@ TEST_P(ProcessProgram, AgreesWithTheReference) {
   ThreadExecutor executor;
   const auto root = *bootstrap::Root::open(executor);
   for (const ChildProcess& child : children) child.start(executor, root->id());
-  for (const ChildProcess& child : children) EXPECT_EQ(child.hear(executor), "good");
+  for (const ChildProcess& child : children) EXPECT_EQ(child.finish(executor), "good");
 }
 
 std::vector<int> processes(int count, int threads = 1) {

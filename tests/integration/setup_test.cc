@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The commrig authors
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -10,32 +8,10 @@
 
 #include "base/thread_executor.h"
 #include "comm/communicator.h"
+#include "tests/integration/holdings.h"
 
 namespace commrig::integration {
 namespace {
-
-std::size_t entries(const char* folder) {
-  std::size_t count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    (void)entry;
-    ++count;
-  }
-  return count;
-}
-
-std::size_t lines(const char* path) {
-  std::ifstream file(path);
-  std::size_t count = 0;
-  for (std::string line; std::getline(file, line);) ++count;
-  return count;
-}
-
-struct Holdings {
-  std::size_t descriptors = entries("/proc/self/fd");
-  std::size_t threads = entries("/proc/self/task");
-  std::size_t maps = lines("/proc/self/maps");
-  std::size_t shared = entries("/dev/shm");
-};
 
 void sum_once(device::Machine& machine, std::vector<std::unique_ptr<comm::Communicator>>& comms,
               std::vector<std::unique_ptr<device::Stream>>& streams) {
@@ -65,13 +41,9 @@ TEST(Setup, AThousandCommunicatorsLeaveEverythingAsItWas) {
     sum_once(machine, comms, streams);
   };
   for (int warm = 0; warm < 10; ++warm) cycle();
-  const Holdings before;
+  const Holdings before = Holdings::now(machine);
   for (int i = 0; i < 1'000; ++i) cycle();
-  const Holdings after;
-  EXPECT_EQ(after.descriptors, before.descriptors);
-  EXPECT_EQ(after.threads, before.threads);
-  EXPECT_LE(after.maps, before.maps + 4);  // the allocator's own
-  EXPECT_EQ(after.shared, before.shared);
+  EXPECT_EQ(before.compare(Holdings::now(machine)), "");
 }
 
 TEST(Setup, AThousandRanksOfOneProcessSum) {
