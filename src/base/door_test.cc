@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The commrig authors
 #include "base/door.h"
 
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -75,6 +76,30 @@ TEST(Door, WakesAThreadThatSleepsInAnotherProcess) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(doors.second->rung.load(), 2000U);
+}
+
+TEST(Door, ThreadsThatSleepMoveToADoorThatIsHungLater) {
+  const Doors doors;
+  ThreadExecutor executor;
+  for (int round = 0; round < 200; ++round) {
+    ThreadExecutor sleeping(1);
+    sleeping.enter_user_code();
+    sleeping.enter_user_code();  // Don't spin, sleep soon.
+    std::atomic<int> step{0};
+    std::atomic<bool> ended{false};
+    ASSERT_TRUE(executor.spawn(Role::kUserCode, "sleeper", [&] {
+      step = 1;
+      EXPECT_TRUE(sleeping.wait({.key = &step, .ready = [&] { return step.load() == 2; }}));
+      ended = true;
+      executor.wake(&ended);
+    }));
+    while (step.load() == 0) ::sched_yield();
+    for (int i = 0; i < round; ++i) ::sched_yield();  // asleep in some rounds, not yet in others
+    sleeping.use_door(&step, *doors.first);
+    step = 2;
+    ring(*doors.first);
+    ASSERT_TRUE(executor.wait({.key = &ended, .ready = [&] { return ended.load(); }}));
+  }
 }
 
 TEST(Door, WakeOfTheKeyAndOfAllReachSleepersAtTheDoor) {

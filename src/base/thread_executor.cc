@@ -227,14 +227,15 @@ bool ThreadExecutor::yield(const WaitSpec& spec) {
 
 Status ThreadExecutor::sleep(const WaitSpec& spec) {
   const Posted posted(spec);
-  Bucket& bucket = bucket_of(spec.key);
   while (true) {
+    Bucket& bucket = bucket_of(spec.key);
     // The read of the sequence comes before the announcement, and both before the last look: a
     // wake that this look misses finds either the sleeper or a sequence that has moved on.
     const std::uint32_t sequence = bucket.sequence.load(std::memory_order_acquire);
     bucket.sleepers.fetch_add(1, std::memory_order_seq_cst);
     full_fence();
     if (spec.ready()) return ok();
+    if (&bucket_of(spec.key) != &bucket) continue;  // A door was hung meanwhile.
     if (aborted(spec)) {
       if (std::optional<Error> error = spec.abort->error()) return *std::move(error);
     }
@@ -253,9 +254,12 @@ Status ThreadExecutor::sleep(const WaitSpec& spec) {
 }
 
 void ThreadExecutor::use_door(const void* key, std::shared_ptr<Door> door) {
+  Bucket& before = bucket_of(key);
   kept_door_ = std::move(door);
   door_.store(kept_door_.get(), std::memory_order_release);
   door_key_.store(key, std::memory_order_release);
+  full_fence();
+  wake_bucket(before);  // Whoever sleeps there moves to the door.
 }
 
 ThreadExecutor::Bucket& ThreadExecutor::bucket_of(const void* key) {
@@ -307,7 +311,10 @@ bool ThreadExecutor::help_to_wake() {
 }
 
 void ThreadExecutor::wake(const void* key) {
-  wake_bucket(bucket_of(key));
+  Bucket& bucket = bucket_of(key);
+  wake_bucket(bucket);
+  // Sleepers move to a door that is hung meanwhile.
+  if (Bucket& now = bucket_of(key); &now != &bucket) wake_bucket(now);
 }
 
 void ThreadExecutor::wake_all() {

@@ -52,9 +52,9 @@ class ThreadExecutor final : public Executor {
   int spare_cores() const override;
 
   // From now on, waits with this key sleep at the door, where other processes may ring; `ready` has
-  // to look at door.rung then. Before anybody waits with the key; one key per executor. The door
-  // stays with the executor: it is
-  // shared with those whose threads sleep at it and ring it.
+  // to look at door.rung then. Those who sleep already move to it. One key per executor, and not
+  // one for wake_each(). The door stays with the executor: it is shared with those whose threads
+  // sleep at it and ring it.
   void use_door(const void* key, std::shared_ptr<Door> door);
   // The same for a door that outlives the executor's use.
   void use_door(const void* key, Door& door) {

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -86,8 +87,12 @@ Error root_lost(const CheckInSpec& spec, const std::string& reason) {
 
 Result<Socket> send_record(const CheckInSpec& spec, const Address& answer_to,
                            const Waiting& waiting) {
-  Result<Socket> socket = connect(spec.id.root(), waiting, spec.refused);
-  if (!socket && socket.error().code == Code::kConnection) {
+  const bool root_first = spec.root_by < waiting.deadline;
+  const Waiting connecting{waiting.executor, waiting.abort,
+                           std::min(spec.root_by, waiting.deadline)};
+  Result<Socket> socket = connect(spec.id.root(), connecting, spec.refused);
+  if (!socket && (socket.error().code == Code::kConnection ||
+                  (root_first && socket.error().code == Code::kDeadline))) {
     return root_lost(spec, socket.error().message);
   }
   if (!socket) return socket.error();

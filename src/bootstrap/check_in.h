@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/address.h"
+#include "base/clock.h"
 #include "base/result.h"
 #include "base/socket.h"
 #include "bootstrap/unique_id.h"
@@ -15,8 +16,9 @@ struct CheckInSpec {
   UniqueId id;
   int rank = 0;
   int ranks = 1;
-  Address listen;  // where the answer is waited for; port 0
-  Address ring;    // where this rank waits for the previous one
+  Address listen;            // where the answer is waited for; port 0
+  Address ring;              // where this rank waits for the previous one
+  Nanos root_by = kForever;  // when the root's address must have answered
   Refused refused = Refused::kFails;
 };
 

@@ -67,13 +67,15 @@ Status Ring::connect(const UniqueId& id, const RingOptions& options) {
   COMMRIG_ASSIGN(Listener listener, Listener::open(options.listen));
   const Address ring = listener.address();
   Entrance entrance(std::move(listener), id.magic(), std::nullopt);
-  COMMRIG_ASSIGN(CheckedIn checked_in, check_in({.id = id,
-                                                 .rank = rank_,
-                                                 .ranks = ranks_,
-                                                 .listen = options.listen,
-                                                 .ring = ring,
-                                                 .refused = options.refused},
-                                                waiting));
+  COMMRIG_ASSIGN(CheckedIn checked_in,
+                 check_in({.id = id,
+                           .rank = rank_,
+                           .ranks = ranks_,
+                           .listen = options.listen,
+                           .ring = ring,
+                           .root_by = deadline_of(executor_, options.root_within),
+                           .refused = options.refused},
+                          waiting));
   const int next_rank = (rank_ + 1) % ranks_;
   Result<Socket> socket = commrig::connect(checked_in.next, waiting);
   if (!socket) {

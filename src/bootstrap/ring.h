@@ -18,6 +18,7 @@ namespace commrig::bootstrap {
 struct RingOptions {
   Address listen = Address::loopback(AF_INET);  // of the interface; port 0
   const AbortFlag* abort = nullptr;
+  Nanos root_within = kForever;      // until the root's address answers; then kRootLost
   Nanos connect_within = kForever;   // until both neighbours are connected
   Nanos exchange_within = kForever;  // each call of the exchange
   // kTriesAgain where the root's address was known before the root listens there.
