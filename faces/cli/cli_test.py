@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -306,6 +307,8 @@ class BenchTest(unittest.TestCase):
             (["-f", "1"], '--factor is "1"'),
             (["--iterations", "0"], '--iterations is "0"'),
             (["--repeats", "x"], '--repeats is "x"'),
+            (["--processes", "3"], '--processes is "3"; expected a number from 1 to 2'),
+            (["--link", "ib"], '--link is "ib"; expected shm or tcp'),
             (["--root", "2"], '--root is "2"; expected a number from 0 to 1'),
             (["--dtype", "fp17"], "CR-DTY01"),
             (["--dtype", "hif8"], "CR-DTY02"),
@@ -331,6 +334,52 @@ class BenchTest(unittest.TestCase):
 
     def test_help_has_examples(self):
         self.assertIn("commrig bench all-reduce -n 4", run("bench", "--help").stdout)
+
+
+class BenchProcessesTest(unittest.TestCase):
+    QUICK = ("-b", "8", "-e", "1M", "-f", "64", "--iterations", "2", "--repeats", "1")
+
+    def test_ranks_in_processes_are_measured_and_checked(self):
+        for processes, link in (("2", "shm"), ("3", "tcp"), ("5", "shm")):
+            with tempfile.TemporaryDirectory() as folder:
+                file = os.path.join(folder, "bench.json")
+                done = run("bench", "all-gather", "-n", "5", "--processes", processes, "--link",
+                           link, "--json", file, *self.QUICK)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(done.stdout.count(
+                    f"# all-gather, 5 ranks in {processes} processes, over {link}\n"), 1)
+                self.assertIn("# Wrong elements: 0", done.stdout)
+                report = json.loads(Path(file).read_text(encoding="utf-8"))
+                self.assertEqual(report["ranks_are"], "processes")
+                self.assertEqual(report["processes"], int(processes))
+                self.assertEqual(report["link"], link)
+                self.assertEqual(len(report["rows"]), 2)
+
+    def test_processes_of_a_launcher_share_the_ranks(self):
+        done = run("run", "-q", "-n", "2", "--", PROGRAM, "bench", "reduce", "-n", "3", *self.QUICK)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("[0] # reduce, 3 ranks in 2 processes, over shm\n", done.stdout)
+        self.assertNotIn("[1]", done.stdout)
+        done = run("run", "-n", "3", "--", PROGRAM, "bench", "-n", "2")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--ranks is \"2\"; expected at least 3", done.stderr)
+
+    def test_process_that_is_killed_is_named_with_its_ranks(self):
+        command = [PROGRAM, "bench", "-n", "6", "--processes", "2", "-b", "8", "-e", "8",
+                   "--repeats", "1", "--iterations", "1000000"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as process:
+            process.stdout.readline()  # All ranks are there.
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text("utf-8")
+            names = {int(pid): Path(f"/proc/{pid}/comm").read_text("utf-8").strip()
+                     for pid in children.split()}
+            ranks = sorted(pid for pid, name in names.items() if name != "commrig-guard")
+            self.assertEqual(len(ranks), 2, names)
+            os.kill(ranks[1], signal.SIGKILL)
+            errors = process.stderr.read()
+        self.assertEqual(process.returncode, 128 + signal.SIGKILL)
+        self.assertRegex(errors, f"ranks 3-5 of 6 .process {ranks[1]}. were killed by SIGKILL; "
+                                 "ending ranks 0-2")
 
 
 class OtherCommandsTest(unittest.TestCase):

@@ -15,7 +15,8 @@ class App;
 namespace commrig::cli {
 
 void add_mc2_command(CLI::App& app, int& exit_code);
-void add_bench_command(CLI::App& app, int& exit_code);
+// `words`: the whole command line, of which the first is commrig itself.
+void add_bench_command(CLI::App& app, int& exit_code, std::vector<std::string> words);
 void add_plan_command(CLI::App& app, int& exit_code);
 void add_explain_command(CLI::App& app, int& exit_code);
 void add_env_command(CLI::App& app, int& exit_code);

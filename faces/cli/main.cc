@@ -25,7 +25,7 @@ int run(int argc, char** argv) {
   int exit_code = commrig::cli::kExitOk;
   commrig::cli::add_run_command(app, exit_code, std::move(program));
   commrig::cli::add_mc2_command(app, exit_code);
-  commrig::cli::add_bench_command(app, exit_code);
+  commrig::cli::add_bench_command(app, exit_code, words);
   commrig::cli::add_plan_command(app, exit_code);
   commrig::cli::add_explain_command(app, exit_code);
   commrig::cli::add_env_command(app, exit_code);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The commrig authors
-#include <unistd.h>
-
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -11,14 +9,13 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "base/reserved_port.h"
 #include "base/rng.h"
 #include "faces/cli/commands.h"
 #include "faces/cli/report.h"
+#include "faces/cli/run/local_job.h"
 #include "faces/cli/run/rank_environment.h"
 #include "faces/cli/run/rank_process.h"
 #include "faces/cli/run/run_options.h"
-#include "faces/cli/run/supervisor.h"
 
 namespace commrig::cli {
 namespace {
@@ -28,12 +25,6 @@ using run::RunOptions;
 using run::Variables;
 
 constexpr int kExitNotStarted = 127;  // as shells have it
-
-Variables own_variables() {
-  Variables variables;
-  for (char** each = environ; *each != nullptr; ++each) variables.emplace_back(*each);
-  return variables;
-}
 
 // Of this installation, those that stand in for the libraries of vendors.
 std::vector<std::string> library_folders() {
@@ -52,34 +43,23 @@ void say(const RunOptions& options, const std::string& line) {
 }
 
 Result<int> run_ranks(const RunOptions& options) {
-  Variables variables = own_variables();
+  Variables variables = run::own_variables();
   run::add_library_folders(variables, library_folders());
   if (options.inside) {
     if (options.devices) run::set(variables, "COMMRIG_DEVICES", std::to_string(*options.devices));
     return run::become(options.program, variables);
   }
-  COMMRIG_ASSIGN(const ReservedPort port, ReservedPort::take());
-  std::uint16_t master_port = 0;
-  {
-    // Not kept: programs may listen there in ways that a reserved port does not allow.
-    COMMRIG_ASSIGN(const ReservedPort free_port, ReservedPort::take());
-    master_port = free_port.number();
-  }
-  const run::JobPlace job{.ranks = options.ranks,
-                          .master_port = master_port,
-                          .port = port.number(),
-                          .seed = seed_from_environment(unforeseeable()),
-                          .devices = options.devices};
-  run::JobSpec spec{.program = options.program,
-                    .environments = {},
+  run::LocalJob job{.program = options.program,
+                    .variables = std::move(variables),
+                    .ranks = {},
+                    .seed = seed_from_environment(unforeseeable()),
+                    .devices = options.devices,
                     .tags = options.tags,
                     .timeout = options.timeout};
-  for (int rank = 0; rank < options.ranks; ++rank) {
-    spec.environments.push_back(run::rank_environment(variables, job, rank));
-  }
+  for (int rank = 0; rank < options.ranks; ++rank) job.ranks.push_back({rank});
   const std::string ranks = options.ranks == 1 ? "1 rank" : fmt::format("{} ranks", options.ranks);
   say(options, fmt::format("{}, engine threads, seed {}, no GPU used", ranks, job.seed));
-  COMMRIG_ASSIGN(const run::JobEnd end, run::run_job(spec, RealClock()));
+  COMMRIG_ASSIGN(const run::JobEnd end, run::run_local_job(job, RealClock()));
   const double seconds = std::chrono::duration<double>(end.took).count();
   say(options, end.exit_code == 0 ? fmt::format("{} ended well after {:.2f} s", ranks, seconds)
                                   : fmt::format("{} ended with exit code {} after {:.2f} s", ranks,

@@ -80,6 +80,12 @@ Result<BenchOptions> understand(const BenchArguments& arguments, std::size_t mem
   Load load;
   COMMRIG_ASSIGN(load.operation, find_operation("OPERATION", arguments.operation));
   COMMRIG_ASSIGN(load.ranks, parse_int("--ranks", arguments.ranks, 1, kRanksMax));
+  COMMRIG_ASSIGN(options.processes, parse_int("--processes", arguments.processes, 1,
+                                              static_cast<std::uint64_t>(load.ranks)));
+  if (arguments.link != "shm" && arguments.link != "tcp") {
+    return bad_option("--link", arguments.link, "shm or tcp");
+  }
+  options.communicator.team.tcp_between_processes = arguments.link == "tcp";
   COMMRIG_ASSIGN(load.dtype, dtype::parse(arguments.dtype));
   COMMRIG_ASSIGN(load.op, dtype::parse_reduce_op(arguments.op));
   if (load.combines() && !dtype::info(load.dtype).has_arithmetic) {

@@ -15,6 +15,8 @@ namespace commrig::cli::bench {
 struct BenchArguments {
   std::string operation = "all-reduce";
   std::string ranks = "2";
+  std::string processes = "1";
+  std::string link = "shm";
   std::string least = "8";
   std::string most = "128M";
   std::string factor = "2";
@@ -39,6 +41,7 @@ struct BenchOptions {
   bool in_place = true;
   bool out_of_place = true;
   Effort effort;
+  int processes = 1;  // that the ranks are to be started in
   comm::CommunicatorOptions communicator;
   std::string algorithms;  // as it was given
   bool limit = false;

@@ -56,5 +56,24 @@ TEST(BenchOptionsTest, BuffersThatDoNotFitIntoMemoryAreRefused) {
   EXPECT_FALSE(understand(arguments, kMemory));
 }
 
+TEST(BenchOptionsTest, ProcessesAreNoMoreThanRanks) {
+  BenchArguments arguments{.ranks = "4", .processes = "4", .most = "8"};
+  EXPECT_EQ(understand(arguments, kMemory)->processes, 4);
+  for (const char* const text : {"0", "5", "x", ""}) {
+    arguments.processes = text;
+    EXPECT_THAT(understand(arguments, kMemory).error().message,
+                testing::HasSubstr("--processes is \"" + std::string(text) + "\""));
+  }
+}
+
+TEST(BenchOptionsTest, LinkIsOneOfTwo) {
+  BenchArguments arguments{.link = "tcp", .most = "8"};
+  EXPECT_TRUE(understand(arguments, kMemory)->communicator.team.tcp_between_processes);
+  arguments.link = "shm";
+  EXPECT_FALSE(understand(arguments, kMemory)->communicator.team.tcp_between_processes);
+  arguments.link = "ib";
+  EXPECT_THAT(understand(arguments, kMemory).error().message, testing::HasSubstr("--link is"));
+}
+
 }  // namespace
 }  // namespace commrig::cli::bench

@@ -33,7 +33,9 @@ std::string to_json(const BenchOptions& options, const std::vector<Row>& rows) {
   const nlohmann::json report{
       {"operation", load.operation->name},
       {"ranks", load.ranks},
-      {"ranks_are", "threads"},
+      {"ranks_are", options.processes == 1 ? "threads" : "processes"},
+      {"processes", options.processes},
+      {"link", link_name(options)},
       {"dtype", dtype::info(load.dtype).name},
       {"op", load.combines() ? nlohmann::json(dtype::name(load.op)) : nlohmann::json()},
       {"root", load.rooted() ? nlohmann::json(load.root) : nlohmann::json()},

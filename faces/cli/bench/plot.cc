@@ -46,8 +46,8 @@ std::string to_svg(const BenchOptions& options, const std::vector<Row>& rows) {
     return bus_bandwidth(each, Figure{.seconds = seconds}) / 1e9;
   };
   const auto microseconds = [](const Load&, double seconds) { return seconds * 1e6; };
-  return draw_chart(fmt::format("commrig bench {}: {} ranks as threads, {}{}", load.operation->name,
-                                load.ranks, dtype::info(load.dtype).name,
+  return draw_chart(fmt::format("commrig bench {}: {}, {}{}", load.operation->name,
+                                describe_ranks(options), dtype::info(load.dtype).name,
                                 options.algorithms.empty() ? "" : ", " + options.algorithms),
                     {panel_of("Bus bandwidth (GB/s) over size", options, rows, bandwidth),
                      panel_of("Time (us) over size", options, rows, microseconds)});

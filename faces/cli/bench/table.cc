@@ -40,12 +40,22 @@ double bus_bandwidth(const Load& load, const Figure& figure) {
   return algorithm_bandwidth(load, figure) * load.operation->bus_factor(load.ranks);
 }
 
+std::string link_name(const BenchOptions& options) {
+  return options.communicator.team.tcp_between_processes ? "tcp" : "shm";
+}
+
+std::string describe_ranks(const BenchOptions& options) {
+  const int ranks = options.loads.front().ranks;
+  if (options.processes == 1) return fmt::format("{} ranks as threads of one process", ranks);
+  return fmt::format("{} ranks in {} processes, over {}", ranks, options.processes,
+                     link_name(options));
+}
+
 std::string table_head(const BenchOptions& options) {
   const Load& load = options.loads.front();
-  std::string text =
-      fmt::format("# {}, {} ranks as threads of one process{}{}\n", load.operation->name,
-                  load.ranks, options.algorithms.empty() ? "" : ", " + options.algorithms,
-                  options.communicator.strict ? ", strict" : "");
+  std::string text = fmt::format("# {}, {}{}{}\n", load.operation->name, describe_ranks(options),
+                                 options.algorithms.empty() ? "" : ", " + options.algorithms,
+                                 options.communicator.strict ? ", strict" : "");
   text += fmt::format(
       "# time: {} calls, waited for together; mean over ranks, median of {} repeats; {} calls to "
       "warm up\n",

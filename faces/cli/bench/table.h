@@ -27,6 +27,11 @@ struct Row {
 double algorithm_bandwidth(const Load& load, const Figure& figure);
 double bus_bandwidth(const Load& load, const Figure& figure);
 
+// How ranks of different processes reach each other.
+std::string link_name(const BenchOptions& options);
+// "4 ranks as threads of one process"
+std::string describe_ranks(const BenchOptions& options);
+
 std::string table_head(const BenchOptions& options);
 std::string table_row(const BenchOptions& options, const Row& row);
 // Wrong elements of all rows, and the mean bus bandwidth.

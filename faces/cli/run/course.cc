@@ -19,8 +19,10 @@ bool asks_for_the_end(int signal) {
   return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
 }
 
-std::string describe(const End& end) {
-  if (end.by_signal) return fmt::format("was killed by {}", signal_name(end.number));
+std::string describe(const End& end, std::size_t ranks) {
+  if (end.by_signal) {
+    return fmt::format("{} killed by {}", ranks == 1 ? "was" : "were", signal_name(end.number));
+  }
   return fmt::format("ended with exit code {}", end.number);
 }
 
@@ -31,23 +33,25 @@ std::string signal_name(int signal) {
   return name == nullptr ? fmt::format("signal {}", signal) : fmt::format("SIG{}", name);
 }
 
-Course::Course(std::vector<int> processes, Nanos now, Nanos limit)
-    : processes_(std::move(processes)),
-      running_(processes_.size(), true),
+Course::Course(std::vector<Member> members, Nanos now, Nanos limit)
+    : members_(std::move(members)),
+      running_(members_.size(), true),
       limit_(limit),
-      deadline_(limit >= kForever - now ? kForever : now + limit) {}
+      deadline_(limit >= kForever - now ? kForever : now + limit) {
+  for (const Member& each : members_) ranks_ += each.ranks.size();
+}
 
-void Course::on_end(int rank, End end, Nanos now) {
-  const auto r = static_cast<std::size_t>(rank);
-  running_[r] = false;
+void Course::on_end(int member, End end, Nanos now) {
+  const auto m = static_cast<std::size_t>(member);
+  running_[m] = false;
   if (end.exit_code() == 0 || failure_ || timed_out_) return;
   failure_ = end;
   const std::vector<int> others = still_running();
-  finding_ = Error::make(
-      Code::kPeerLost,
-      fmt::format("rank {} of {} (process {}) {}{}", rank, running_.size(), processes_[r],
-                  describe(end),
-                  others.empty() ? "" : fmt::format("; ending {}", bootstrap::rank_list(others))));
+  finding_ =
+      Error::make(Code::kPeerLost,
+                  fmt::format("{} of {} (process {}) {}{}", bootstrap::rank_list(members_[m].ranks),
+                              ranks_, members_[m].process, describe(end, members_[m].ranks.size()),
+                              others.empty() ? "" : "; ending " + bootstrap::rank_list(others)));
   end_all(now);
 }
 
@@ -82,8 +86,8 @@ void Course::end_all(Nanos now) {
 
 std::vector<int> Course::still_running() const {
   std::vector<int> ranks;
-  for (std::size_t rank = 0; rank < running_.size(); ++rank) {
-    if (running_[rank]) ranks.push_back(static_cast<int>(rank));
+  for (std::size_t m = 0; m < members_.size(); ++m) {
+    if (running_[m]) ranks.insert(ranks.end(), members_[m].ranks.begin(), members_[m].ranks.end());
   }
   return ranks;
 }

@@ -32,10 +32,17 @@ class Course {
   static constexpr Nanos kGrace = std::chrono::seconds(5);
   static constexpr int kTimeoutCode = 124;  // as timeout(1) has it
 
-  // `processes[r]` is that of rank r, for messages. The job may last for `limit` from now on.
-  Course(std::vector<int> processes, Nanos now, Nanos limit);
+  // For messages: the number of a process, and its ranks.
+  struct Member {
+    int process = 0;
+    std::vector<int> ranks{};
+  };
 
-  void on_end(int rank, End end, Nanos now);
+  // The job may last for `limit` from now on.
+  Course(std::vector<Member> members, Nanos now, Nanos limit);
+
+  // Members are counted from 0 here.
+  void on_end(int member, End end, Nanos now);
   void on_signal(int signal, Nanos now);
   void on_time(Nanos now);
 
@@ -45,7 +52,7 @@ class Course {
   std::optional<Error> take_finding();
   // When on_time() is due.
   Nanos next_time() const;
-  bool running(int rank) const { return running_[static_cast<std::size_t>(rank)]; }
+  bool running(int member) const { return running_[static_cast<std::size_t>(member)]; }
   bool over() const;
   // Of the first rank that failed; 0 when all ranks have ended well.
   int exit_code() const;
@@ -54,7 +61,8 @@ class Course {
   std::vector<int> still_running() const;
   void end_all(Nanos now);
 
-  std::vector<int> processes_;
+  std::vector<Member> members_;
+  std::size_t ranks_ = 0;
   std::vector<bool> running_;
   Nanos limit_;
   Nanos deadline_;

@@ -20,7 +20,7 @@ constexpr End kCode3{.by_signal = false, .number = 3};
 constexpr End kKilled{.by_signal = true, .number = SIGKILL};
 
 Course three_ranks(Nanos limit = kForever) {
-  return Course({100, 101, 102}, seconds(0), limit);
+  return Course({{100, {0}}, {101, {1}}, {102, {2}}}, seconds(0), limit);
 }
 
 TEST(Course, AllEndWell) {
@@ -116,9 +116,16 @@ TEST(Course, OtherSignalsArePassedOnEachTime) {
 }
 
 TEST(Course, LastRankThatFailsNamesNoOthers) {
-  Course course({7}, seconds(1), kForever);
+  Course course({{7, {0}}}, seconds(1), kForever);
   course.on_end(0, kCode3, seconds(1));
   EXPECT_EQ(course.take_finding()->message, "rank 0 of 1 (process 7) ended with exit code 3");
+}
+
+TEST(Course, RanksOfAProcessAreNamedTogether) {
+  Course course({{7, {0, 1}}, {8, {2, 3}}, {9, {4}}}, seconds(1), kForever);
+  course.on_end(1, kKilled, seconds(2));
+  EXPECT_EQ(course.take_finding()->message,
+            "ranks 2-3 of 5 (process 8) were killed by SIGKILL; ending ranks 0-1, 4");
 }
 
 TEST(Course, SignalsHaveNames) {

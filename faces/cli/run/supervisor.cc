@@ -67,7 +67,7 @@ class Supervisor {
   JobEnd run();
 
  private:
-  int ranks() const { return static_cast<int>(spec_.environments.size()); }
+  int ranks() const { return static_cast<int>(spec_.processes.size()); }
   bool interactive() const { return !spec_.tags && ranks() == 1 && ::isatty(STDIN_FILENO) == 1; }
   void wait();
   void read_signals();
@@ -90,15 +90,15 @@ class Supervisor {
 Status Supervisor::start() {
   const int width = static_cast<int>(std::to_string(ranks() - 1).size());
   const bool shares_input = ranks() == 1 || ::isatty(STDIN_FILENO) == 0;
-  processes_.reserve(spec_.environments.size());  // Streams point to their descriptors.
+  processes_.reserve(spec_.processes.size());  // Streams point to their descriptors.
   for (int rank = 0; rank < ranks(); ++rank) {
-    COMMRIG_ASSIGN(
-        RankProcess process,
-        RankProcess::start({.program = spec_.program,
-                            .environment = spec_.environments[static_cast<std::size_t>(rank)],
-                            .piped = spec_.tags,
-                            .reads_input = rank == 0 && shares_input,
-                            .own_group = !interactive()}));
+    COMMRIG_ASSIGN(RankProcess process,
+                   RankProcess::start(
+                       {.program = spec_.program,
+                        .environment = spec_.processes[static_cast<std::size_t>(rank)].environment,
+                        .piped = spec_.tags,
+                        .reads_input = rank == 0 && shares_input,
+                        .own_group = !interactive()}));
     if (!interactive()) guard_.watch(process.process());
     processes_.push_back(std::move(process));
     if (!spec_.tags) continue;
@@ -106,9 +106,11 @@ Status Supervisor::start() {
     streams_.push_back({&processes_.back().output(), STDOUT_FILENO, Lines(tag)});
     streams_.push_back({&processes_.back().error(), STDERR_FILENO, Lines(tag)});
   }
-  std::vector<int> numbers;
-  for (const RankProcess& each : processes_) numbers.push_back(each.process());
-  course_.emplace(std::move(numbers), clock_.now(), spec_.timeout);
+  std::vector<Course::Member> members;
+  for (std::size_t i = 0; i < processes_.size(); ++i) {
+    members.push_back({processes_[i].process(), spec_.processes[i].ranks});
+  }
+  course_.emplace(std::move(members), clock_.now(), spec_.timeout);
   return ok();
 }
 

@@ -12,10 +12,16 @@
 
 namespace commrig::cli::run {
 
+// One process of a job. It is a rank, as far as its environment goes; it may hold several.
+struct ProcessSpec {
+  Variables environment;
+  std::vector<int> ranks;  // for messages
+};
+
 struct JobSpec {
   std::vector<std::string> program;
-  std::vector<Variables> environments;  // [r] is that of rank r
-  bool tags = false;                    // in front of lines; else ranks write by themselves
+  std::vector<ProcessSpec> processes{};
+  bool tags = false;  // in front of lines; else processes write by themselves
   Nanos timeout = kForever;
 };
 
