@@ -15,9 +15,8 @@ namespace {
 
 using StreamPtr = std::shared_ptr<Stream>;  // shared by the table and the calls that use it
 
-// The streams of one device that are ordered with its default stream.
 struct DeviceStreams {
-  StreamPtr standard;  // made when it is first used
+  StreamPtr standard;  // the default one, made when it is first used
   std::vector<std::weak_ptr<Stream>> others;
 };
 
@@ -39,8 +38,7 @@ Result<StreamPtr> make_stream(int device, const StreamOptions& options) {
   return std::make_shared<Stream>(std::move(made), device, options);
 }
 
-void add_to_order(const StreamPtr& stream) {
-  if (!stream->options.waits_for_default) return;
+void add_to_device(const StreamPtr& stream) {
   const auto devices = tables().devices.lock();
   auto& others = (*devices)[stream->device].others;
   std::erase_if(others, [](const auto& other) { return other.expired(); });
@@ -64,7 +62,7 @@ Result<StreamPtr> thread_stream(int device) {
   StreamPtr& found = streams[device];
   if (found == nullptr) {
     COMMRIG_ASSIGN(found, make_stream(device, {}));
-    add_to_order(found);
+    add_to_device(found);
   }
   return found;
 }
@@ -79,7 +77,10 @@ Status put_in_order(const StreamPtr& stream) {
     standard = all.standard;
     if (stream == standard) {
       for (const auto& each : all.others) {
-        if (StreamPtr other = each.lock()) others.push_back(std::move(other));
+        StreamPtr other = each.lock();
+        if (other != nullptr && other->options.waits_for_default) {
+          others.push_back(std::move(other));
+        }
       }
     }
   }
@@ -103,15 +104,24 @@ void sweep_retired() {
   std::erase(*retired, nullptr);
 }
 
-// After an abort the stream is used again, as hardware would.
+// An error is told once, but for that of an abort, which whoever aborted knows. Then the stream is
+// used again, with nothing of what was behind the error.
 Status recover(Stream& stream, const std::shared_ptr<device::Stream>& failed, Status status) {
-  if (code_info(status.error().code).kind != Kind::kAborted) return status;
   COMMRIG_ASSIGN(Runtime* const found, runtime());
   COMMRIG_ASSIGN(std::unique_ptr<device::Stream> fresh,
                  found->machine().create_stream(stream.device));
-  const auto current = stream.current.lock();
-  if (*current == failed) *current = std::move(fresh);
-  return ok();
+  {
+    const auto current = stream.current.lock();
+    if (*current != failed) return ok();
+    *current = std::move(fresh);
+  }
+  return code_info(status.error().code).kind == Kind::kAborted ? ok() : std::move(status);
+}
+
+Status synchronize(Stream& stream) {
+  const std::shared_ptr<device::Stream> waited_for = stream.get();
+  Status status = waited_for->machine().synchronize(*waited_for);
+  return status ? std::move(status) : recover(stream, waited_for, std::move(status));
 }
 
 }  // namespace
@@ -146,7 +156,7 @@ Result<std::shared_ptr<device::Stream>> stream_for_work(void* handle, int device
 Result<void*> create_stream(int device, const StreamOptions& options) {
   sweep_retired();
   COMMRIG_ASSIGN(StreamPtr made, make_stream(device, options));
-  add_to_order(made);
+  add_to_device(made);
   return tables().handles.add(std::move(made));
 }
 
@@ -164,9 +174,7 @@ Status synchronize_stream(void* handle, int device) {
   COMMRIG_TRY(check_not_in_callback());
   COMMRIG_ASSIGN(const StreamPtr stream, find_stream(handle, device));
   COMMRIG_TRY(put_in_order(stream));
-  const std::shared_ptr<device::Stream> waited_for = stream->get();
-  Status status = waited_for->machine().synchronize(*waited_for);
-  return status ? std::move(status) : recover(*stream, waited_for, std::move(status));
+  return synchronize(*stream);
 }
 
 Result<bool> query_stream(void* handle, int device) {
@@ -187,8 +195,20 @@ Status synchronize_device(int device) {
     return Error::make(Code::kBadDevice,
                        fmt::format("device {} of {} devices", device, found->machine().devices()));
   }
-  Status status = found->machine().synchronize_device(device);
-  if (!status && code_info(status.error().code).kind == Kind::kAborted) return ok();
+  std::vector<StreamPtr> streams;
+  {
+    const auto devices = tables().devices.lock();
+    DeviceStreams& all = (*devices)[device];
+    if (all.standard != nullptr) streams.push_back(all.standard);
+    for (const auto& each : all.others) {
+      if (StreamPtr other = each.lock()) streams.push_back(std::move(other));
+    }
+  }
+  Status status = ok();
+  for (const StreamPtr& stream : streams) {
+    Status one = synchronize(*stream);
+    if (!one && status) status = std::move(one);
+  }
   return status;
 }
 

@@ -35,7 +35,7 @@ struct Stream {
   const int device;
   const StreamOptions options;
 
-  // The stream of the machine. After an abort, another one takes its place.
+  // The stream of the machine. When it has failed, another one takes its place.
   std::shared_ptr<device::Stream> get() const { return *current.lock(); }
 
   // How much was put on it, and how much of that the default stream waits for; and how much of
@@ -54,8 +54,9 @@ COMMRIG_RIG Result<void*> create_stream(int device, const StreamOptions& options
 // What is on it is still done. kNoSuchHandle, also for the streams that every device has.
 COMMRIG_RIG Status destroy_stream(void* handle);
 
-// Waits for what was put on it so far. An error that sticks to the stream, but for an abort, after
-// which it is as new. kNoSuchHandle, kInCallback.
+// Waits for what was put on it so far. An error of that is told once, by the first of these
+// functions that meets it, and one that follows from an abort never; what was behind it isn't done,
+// and the stream is as new. kNoSuchHandle, kInCallback.
 COMMRIG_RIG Status synchronize_stream(void* handle, int device);
 
 // Whether everything on it has ended; never waits.
