@@ -11,7 +11,7 @@
 #include "host_defines.h"
 #include "vector_types.h"
 
-enum cudaError {
+enum cudaError COMMRIG_AS_INT {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
   cudaErrorMemoryAllocation = 2,
@@ -197,7 +197,7 @@ typedef struct cudaArray* cudaArray_t;
 #define cudaDeviceSyncMemops 0x80
 #define cudaDeviceMask 0xff
 
-enum cudaMemcpyKind {
+enum cudaMemcpyKind COMMRIG_AS_INT {
   cudaMemcpyHostToHost = 0,
   cudaMemcpyHostToDevice = 1,
   cudaMemcpyDeviceToHost = 2,
@@ -205,7 +205,7 @@ enum cudaMemcpyKind {
   cudaMemcpyDefault = 4
 };
 
-enum cudaMemoryType {
+enum cudaMemoryType COMMRIG_AS_INT {
   cudaMemoryTypeUnregistered = 0,
   cudaMemoryTypeHost = 1,
   cudaMemoryTypeDevice = 2,
@@ -219,22 +219,26 @@ struct cudaPointerAttributes {
   void* hostPointer;
 };
 
-enum cudaComputeMode {
+enum cudaComputeMode COMMRIG_AS_INT {
   cudaComputeModeDefault = 0,
   cudaComputeModeExclusive = 1,
   cudaComputeModeProhibited = 2,
   cudaComputeModeExclusiveProcess = 3
 };
 
-enum cudaFuncAttribute {
+enum cudaFuncAttribute COMMRIG_AS_INT {
   cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
   cudaFuncAttributePreferredSharedMemoryCarveout = 9,
   cudaFuncAttributeMax = 16
 };
 
-enum cudaLimit { cudaLimitStackSize = 0, cudaLimitPrintfFifoSize = 1, cudaLimitMallocHeapSize = 2 };
+enum cudaLimit COMMRIG_AS_INT {
+  cudaLimitStackSize = 0,
+  cudaLimitPrintfFifoSize = 1,
+  cudaLimitMallocHeapSize = 2
+};
 
-enum cudaMemoryAdvise {
+enum cudaMemoryAdvise COMMRIG_AS_INT {
   cudaMemAdviseSetReadMostly = 1,
   cudaMemAdviseUnsetReadMostly = 2,
   cudaMemAdviseSetPreferredLocation = 3,
@@ -243,19 +247,19 @@ enum cudaMemoryAdvise {
   cudaMemAdviseUnsetAccessedBy = 6
 };
 
-enum cudaStreamCaptureMode {
+enum cudaStreamCaptureMode COMMRIG_AS_INT {
   cudaStreamCaptureModeGlobal = 0,
   cudaStreamCaptureModeThreadLocal = 1,
   cudaStreamCaptureModeRelaxed = 2
 };
 
-enum cudaStreamCaptureStatus {
+enum cudaStreamCaptureStatus COMMRIG_AS_INT {
   cudaStreamCaptureStatusNone = 0,
   cudaStreamCaptureStatusActive = 1,
   cudaStreamCaptureStatusInvalidated = 2
 };
 
-enum cudaDeviceAttr {
+enum cudaDeviceAttr COMMRIG_AS_INT {
   cudaDevAttrMaxThreadsPerBlock = 1,
   cudaDevAttrMaxBlockDimX = 2,
   cudaDevAttrMaxBlockDimY = 3,

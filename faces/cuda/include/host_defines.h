@@ -17,6 +17,13 @@
 #define __align__(n) __attribute__((aligned(n)))
 #endif
 
+/* In C++, enumerations are as wide as in C, so that any number may be passed and is refused. */
+#if defined(__cplusplus)
+#define COMMRIG_AS_INT : int
+#else
+#define COMMRIG_AS_INT
+#endif
+
 #define CUDARTAPI
 #define CUDART_CB
 #define CUDAAPI

@@ -47,7 +47,7 @@ typedef struct {
   char internal[NCCL_UNIQUE_ID_BYTES];
 } ncclUniqueId;
 
-typedef enum {
+typedef enum COMMRIG_AS_INT {
   ncclSuccess = 0,
   ncclUnhandledCudaError = 1,
   ncclSystemError = 2,
@@ -60,7 +60,7 @@ typedef enum {
 } ncclResult_t;
 
 /* Handles of ncclRedOpCreatePreMulSum lie between ncclNumOps and ncclMaxRedOp. */
-typedef enum {
+typedef enum COMMRIG_AS_INT {
   ncclSum = 0,
   ncclProd = 1,
   ncclMax = 2,
@@ -70,7 +70,7 @@ typedef enum {
   ncclMaxRedOp = 0x7fffffff
 } ncclRedOp_t;
 
-typedef enum {
+typedef enum COMMRIG_AS_INT {
   ncclInt8 = 0,
   ncclChar = 0,
   ncclUint8 = 1,
@@ -93,7 +93,10 @@ typedef enum {
 
 /* Where the scalar of ncclRedOpCreatePreMulSum is read: on the device when an operation runs, or at
  * once. */
-typedef enum { ncclScalarDevice = 0, ncclScalarHostImmediate = 1 } ncclScalarResidence_t;
+typedef enum COMMRIG_AS_INT {
+  ncclScalarDevice = 0,
+  ncclScalarHostImmediate = 1
+} ncclScalarResidence_t;
 
 #define NCCL_CONFIG_UNDEF_INT INT_MIN
 #define NCCL_CONFIG_UNDEF_PTR NULL
