@@ -2,6 +2,9 @@
 // SPDX-FileCopyrightText: The commrig authors
 #pragma once
 
+#include <string>
+#include <vector>
+
 namespace CLI {
 class App;
 }
@@ -16,5 +19,10 @@ void add_bench_command(CLI::App& app, int& exit_code);
 void add_plan_command(CLI::App& app, int& exit_code);
 void add_explain_command(CLI::App& app, int& exit_code);
 void add_env_command(CLI::App& app, int& exit_code);
+
+// What a run starts is no business of the parser: takes the program and its arguments off the words
+// of the command line, of which the first is commrig itself; nothing where it is no run.
+std::vector<std::string> split_run_command(std::vector<std::string>& words);
+void add_run_command(CLI::App& app, int& exit_code, std::vector<std::string> program);
 
 }  // namespace commrig::cli

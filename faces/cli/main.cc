@@ -2,6 +2,9 @@
 // SPDX-FileCopyrightText: The commrig authors
 #include <cstdio>
 #include <exception>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -12,18 +15,23 @@
 namespace {
 
 int run(int argc, char** argv) {
+  std::vector<std::string> words(argv, argv + argc);
+  if (words.empty()) words.emplace_back("commrig");
+  std::vector<std::string> program = commrig::cli::split_run_command(words);
   CLI::App app("Runs, tests and debugs communication code for accelerators, without an accelerator",
                "commrig");
   app.set_version_flag("--version", "commrig " COMMRIG_VERSION);
   app.require_subcommand(1);
   int exit_code = commrig::cli::kExitOk;
+  commrig::cli::add_run_command(app, exit_code, std::move(program));
   commrig::cli::add_mc2_command(app, exit_code);
   commrig::cli::add_bench_command(app, exit_code);
   commrig::cli::add_plan_command(app, exit_code);
   commrig::cli::add_explain_command(app, exit_code);
   commrig::cli::add_env_command(app, exit_code);
   try {
-    app.parse(argc, argv);
+    // The parser takes them from the last to the first.
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));
   } catch (const CLI::Success& help) {
     exit_code = app.exit(help);
   } catch (const CLI::ParseError& error) {

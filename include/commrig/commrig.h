@@ -11,3 +11,4 @@
 #include "commrig/runtime.h"
 #include "commrig/stream.h"
 #include "commrig/types.h"
+#include "commrig/unique_id.h"

@@ -12,6 +12,7 @@
 #include "commrig/group.h"
 #include "commrig/memory.h"
 #include "commrig/types.h"
+#include "commrig/unique_id.h"
 
 namespace commrig::v0 {
 
@@ -60,6 +61,22 @@ class COMMRIG_API Communicator {
   // CR-COL06 if `algorithms` has a mistake, CR-RUN05 if the system gives no memory or thread.
   static Result<std::vector<Communicator>> create_all(
       Runtime& runtime, int ranks, const CommunicatorOptions& options = CommunicatorOptions());
+
+  // Rank `rank` of a new communicator, whose ranks are threads of this process, other processes of
+  // this host or of others, in any mix. Each of its `ranks` ranks calls this with the same id and
+  // options, threads of one process at the same time; it returns when all have. The first error of
+  // one rank is that of all: CR-RUN04 (no such rank), BOOT errors of an id and of ranks that are
+  // missing, come twice or are lost, CR-NET01, CR-RUN05, and those of `algorithms`.
+  static Result<Communicator> create(Runtime& runtime, const UniqueId& id, int rank, int ranks,
+                                     const CommunicatorOptions& options = CommunicatorOptions());
+
+  // The communicator of all ranks that a launcher has started, each of which calls this, on one
+  // thread: `commrig run`, torchrun, mpirun (Open MPI or PMI) or srun, by the variables that they
+  // set. Where there is no launcher, that of one rank. Ranks that are not there after two minutes
+  // are named in CR-BOOT07 or CR-BOOT09; CR-BOOT04 for variables that contradict each other or do
+  // not say where the ranks meet. It may be called again, for another communicator of all.
+  static Result<Communicator> world(Runtime& runtime,
+                                    const CommunicatorOptions& options = CommunicatorOptions());
 
   Communicator(Communicator&& other) noexcept;
   Communicator& operator=(Communicator&& other) noexcept;

@@ -6,6 +6,18 @@
 #include "api/translate.h"
 
 namespace commrig::v0 {
+namespace {
+
+commrig::Result<comm::CommunicatorOptions> understand(const CommunicatorOptions& options,
+                                                      const Internals::RuntimeState& owner) {
+  comm::CommunicatorOptions ours{.strict = options.strict,
+                                 .messages_only = options.messages_only,
+                                 .devices = owner.machine.devices()};
+  COMMRIG_ASSIGN(ours.rules, coll::Rules::parse(options.algorithms));
+  return ours;
+}
+
+}  // namespace
 
 Communicator::Communicator(std::shared_ptr<State> state) : state_(std::move(state)) {}
 Communicator::Communicator(Communicator&& other) noexcept = default;
@@ -17,16 +29,35 @@ Result<std::vector<Communicator>> Communicator::create_all(Runtime& runtime, int
   const auto& owner = Internals::state(runtime);
   if (!owner) return moved_from("Runtime");
   return guarded([&]() -> Result<std::vector<Communicator>> {
-    comm::CommunicatorOptions ours{.strict = options.strict,
-                                   .messages_only = options.messages_only,
-                                   .devices = owner->machine.devices()};
-    COMMRIG_API_ASSIGN(ours.rules, coll::Rules::parse(options.algorithms));
+    COMMRIG_API_ASSIGN(const auto ours, understand(options, *owner));
     COMMRIG_API_ASSIGN(auto made, comm::Communicator::create_all(owner->machine, ranks, ours));
     std::vector<Communicator> all;
     for (auto& one : made) {
       all.push_back(Internals::make(std::make_shared<State>(State{owner, std::move(one)})));
     }
     return all;
+  });
+}
+
+Result<Communicator> Communicator::create(Runtime& runtime, const UniqueId& id, int rank, int ranks,
+                                          const CommunicatorOptions& options) {
+  const auto& owner = Internals::state(runtime);
+  if (!owner) return moved_from("Runtime");
+  return guarded([&]() -> Result<Communicator> {
+    COMMRIG_API_ASSIGN(const auto ours, understand(options, *owner));
+    COMMRIG_API_ASSIGN(const auto inner_id, translate(id));
+    COMMRIG_API_ASSIGN(auto made, owner->lobby.join(inner_id, rank, ranks, {.communicator = ours}));
+    return Internals::make(std::make_shared<State>(State{owner, std::move(made)}));
+  });
+}
+
+Result<Communicator> Communicator::world(Runtime& runtime, const CommunicatorOptions& options) {
+  const auto& owner = Internals::state(runtime);
+  if (!owner) return moved_from("Runtime");
+  return guarded([&]() -> Result<Communicator> {
+    COMMRIG_API_ASSIGN(const auto ours, understand(options, *owner));
+    COMMRIG_API_ASSIGN(auto made, owner->lobby.join_world({.communicator = ours}));
+    return Internals::make(std::make_shared<State>(State{owner, std::move(made)}));
   });
 }
 

@@ -10,6 +10,7 @@
 #include "base/guarded.h"
 #include "base/thread_executor.h"
 #include "comm/communicator.h"
+#include "comm/lobby.h"
 #include "commrig/communicator.h"
 #include "device/machine.h"
 
@@ -45,11 +46,13 @@ struct Internals {
 struct Runtime::State {
   explicit State(const RuntimeOptions& options)
       : machine(executor, events,
-                {.devices = options.devices, .bytes_per_device = options.bytes_per_device}) {}
+                {.devices = options.devices, .bytes_per_device = options.bytes_per_device}),
+        lobby(executor, machine, bootstrap::process_environment) {}
 
   ThreadExecutor executor;
   EventStream events;
   device::Machine machine;
+  comm::Lobby lobby;
   // Streams that were destroyed with work on them. It may wait for peers, so nobody waits for it
   // then. When the runtime goes, all communicators have gone, and with them what was under way.
   Guarded<std::vector<std::unique_ptr<device::Stream>>> retired;

@@ -3,6 +3,8 @@
 #include "api/translate.h"
 
 #include <array>
+#include <cstring>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -91,6 +93,18 @@ commrig::Result<dtype::ReduceOp> translate(ReduceOp op) {
   if (i < kOps.size()) return kOps.at(i);
   return commrig::Error::make(Code::kUnknownReduceOp,
                               fmt::format("the number {} as a ReduceOp", i));
+}
+
+commrig::Result<bootstrap::UniqueId> translate(const UniqueId& id) {
+  return bootstrap::UniqueId::from_bytes(std::as_bytes(std::span(id.bytes)));
+}
+
+UniqueId translate(const bootstrap::UniqueId& id) {
+  UniqueId outer;
+  const bootstrap::UniqueId::Bytes bytes = id.bytes();
+  static_assert(sizeof(outer.bytes) == sizeof(bytes));
+  std::memcpy(outer.bytes.data(), bytes.data(), bytes.size());
+  return outer;
 }
 
 Dtype translate(dtype::Dtype dtype) {

@@ -6,7 +6,9 @@
 #include <string>
 
 #include "base/result.h"
+#include "bootstrap/unique_id.h"
 #include "commrig/communicator.h"
+#include "commrig/unique_id.h"
 #include "dtype/dtype.h"
 #include "dtype/reduce.h"
 
@@ -20,6 +22,9 @@ Status translate(const commrig::Status& status);
 // Numbers that are no enumerators are kUnknownDtype and kUnknownReduceOp.
 commrig::Result<dtype::Dtype> translate(Dtype dtype);
 commrig::Result<dtype::ReduceOp> translate(ReduceOp op);
+// Bytes that are no id are kBadUniqueId.
+commrig::Result<bootstrap::UniqueId> translate(const UniqueId& id);
+UniqueId translate(const bootstrap::UniqueId& id);
 Dtype translate(dtype::Dtype dtype);
 ReduceOp translate(dtype::ReduceOp op);
 

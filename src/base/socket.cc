@@ -67,8 +67,10 @@ int pending_error(int descriptor) {
 }
 
 bool worth_another(int number, Refused refused) {
+  // A listener that is about to end resets those who were not accepted.
+  const bool nobody = number == ECONNREFUSED || number == ECONNRESET;
   return number == ETIMEDOUT || number == EHOSTUNREACH || number == ENETUNREACH ||
-         number == EAGAIN || (number == ECONNREFUSED && refused == Refused::kTriesAgain);
+         number == EAGAIN || (nobody && refused == Refused::kTriesAgain);
 }
 
 // The name of a unix socket as the system has it; the first byte 0 marks the abstract namespace.

@@ -188,7 +188,7 @@ int ThreadExecutor::spare_cores() const {
 Status ThreadExecutor::wait(const WaitSpec& spec) {
   if (spec.ready()) return ok();
   if (spec.in_user_code) stop_computing();
-  Status status = spin(spec) || yield(spec) ? ok() : sleep(spec);
+  Status status = !spec.patient && (spin(spec) || yield(spec)) ? ok() : sleep(spec);
   if (spec.in_user_code) go_on_computing();
   return status;
 }

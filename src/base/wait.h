@@ -91,6 +91,7 @@ struct WaitSpec {
   const char* what = "";                     // static text for people
   const AbortFlag* abort = nullptr;          // ends the wait with the flag's error
   Nanos deadline = kForever;                 // of the executor's clock
+  bool patient = false;                      // sleeps at once, for nobody depends on its haste
   bool in_user_code = false;                 // the waiter counts as a computing rank while it runs
   const WordCondition* condition = nullptr;  // what `ready` means, where it is one word
   WaitPost* post = nullptr;                  // where to post it

@@ -37,26 +37,6 @@ coll::Request request_of(const Call& call, int ranks) {
           .counts = call.counts};
 }
 
-Status check_buffer(const device::Memory& memory, const Call& call, const void* buffer,
-                    std::size_t count, const char* which) {
-  if (count == 0) return ok();
-  const dtype::DtypeInfo& type = dtype::info(call.dtype);
-  const auto where = [&] {
-    return fmt::format("{} of {}, {} {}", which, coll::name(call.collective), count, type.name);
-  };
-  if (buffer == nullptr) return Error::make(Code::kCollectiveBuffer, where() + ": null");
-  if (reinterpret_cast<std::uintptr_t>(buffer) % type.alignment != 0) {
-    return Error::make(Code::kMisaligned,
-                       fmt::format("{}: {} is no multiple of {}", where(), buffer, type.alignment));
-  }
-  if (!memory.is_device_address(buffer)) return ok();
-  const Result<device::Window> window = memory.resolve(buffer, count * type.bytes);
-  if (window) return ok();
-  Error error = window.error();
-  error.message = where() + ": " + error.message;
-  return error;
-}
-
 struct Extent {
   std::uintptr_t begin;
   std::uintptr_t end;
@@ -74,6 +54,7 @@ Communicator::Communicator(std::shared_ptr<Team> team, int rank, const Communica
     : options_(options),
       endpoint_(team, rank),
       plans_(rank, plan_options(options, *team)),
+      buffers_(team->machine().memory()),
       stream_(std::move(stream)) {
   endpoint_.board().state.life.store(Life::kAlive, std::memory_order_release);
 }
@@ -124,12 +105,11 @@ Status Communicator::check_usable() const {
 }
 
 // Whether the call is in place; an overlap of any other kind is an error.
-Result<bool> Communicator::check_buffers(const Call& call, const coll::Request& request) const {
-  const device::Memory& memory = const_cast<Endpoint&>(endpoint_).team().machine().memory();
+Result<bool> Communicator::check_buffers(const Call& call, const coll::Request& request) {
   const std::size_t in = coll::input_count(request, rank());
   const std::size_t out = coll::output_count(request, rank());
-  COMMRIG_TRY(check_buffer(memory, call, call.input, in, "input"));
-  COMMRIG_TRY(check_buffer(memory, call, call.output, out, "output"));
+  COMMRIG_TRY(buffers_.check(call, call.input, in, "input"));
+  COMMRIG_TRY(buffers_.check(call, call.output, out, "output"));
   if (in == 0 || out == 0) return false;
   const std::size_t element = request.element_bytes;
   const Extent input = extent(call.input, in * element);

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "comm/buffer_check.h"
 #include "comm/call.h"
 #include "comm/endpoint.h"
 #include "comm/message_run.h"
@@ -91,12 +92,13 @@ class Communicator {
   Status gather_bytes(const void* mine, void* all, std::size_t bytes);
   Result<std::shared_ptr<Team>> team_of_part(const std::vector<int>& members, bool member);
   Status check_usable() const;
-  Result<bool> check_buffers(const Call& call, const coll::Request& request) const;
+  Result<bool> check_buffers(const Call& call, const coll::Request& request);
   void leave();
 
   CommunicatorOptions options_;
   Endpoint endpoint_;
   PlanCache plans_;
+  BufferCheck buffers_;
   std::unique_ptr<device::Stream> stream_;  // for calls that wait
   bool left_ = false;
 };

@@ -44,6 +44,13 @@ class Endpoint {
     if (known < number) known = number;
   }
 
+  // Of the step that is being done: kept here so that a step allocates nothing.
+  struct Places {
+    std::vector<const void*> sources;
+    std::vector<std::byte*> targets;
+  };
+  Places& places() { return places_; }
+
   // Memory of this rank alone, of at least so many bytes; contents are undefined.
   std::byte* private_memory(std::size_t bytes);
 
@@ -56,6 +63,7 @@ class Endpoint {
   std::uint64_t splits_ = 0;
   std::vector<std::uint64_t> known_;
   std::vector<std::byte> private_;
+  Places places_;
 };
 
 inline std::byte* Endpoint::private_memory(std::size_t bytes) {

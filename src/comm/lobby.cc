@@ -133,6 +133,11 @@ Result<std::unique_ptr<Communicator>> Lobby::join(const bootstrap::Launch& launc
   return enter(id, launch.rank, launch.ranks, Refused::kTriesAgain, options);
 }
 
+Result<std::unique_ptr<Communicator>> Lobby::join_world(const JoinOptions& options) {
+  COMMRIG_ASSIGN(const auto launch, bootstrap::read_launch(environment_));
+  return join(launch.value_or(bootstrap::Launch{}), options);
+}
+
 Status Lobby::open_meeting(const bootstrap::Meeting& meeting, const bootstrap::UniqueId& id,
                            const JoinOptions& options) {
   leave_port(meeting.port);

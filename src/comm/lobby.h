@@ -48,7 +48,7 @@ class Lobby {
  public:
   using Variables = std::function<std::optional<std::string>(std::string_view name)>;
 
-  // `environment` is read when the lobby is first used, and must be thread-safe.
+  // `environment` is read when it is needed, and must be thread-safe.
   Lobby(ThreadExecutor& executor, device::Machine& machine, Variables environment);
   ~Lobby();
   Lobby(const Lobby&) = delete;
@@ -70,6 +70,9 @@ class Lobby {
   // kLaunchEnvironment where it does neither, and there is more than one.
   Result<std::unique_ptr<Communicator>> join(const bootstrap::Launch& launch,
                                              const JoinOptions& options = {});
+
+  // The same for what the environment says; without a launcher, one rank that is alone.
+  Result<std::unique_ptr<Communicator>> join_world(const JoinOptions& options = {});
 
   // For communicators that are made without the lobby; made by the first call.
   Result<Process*> process();

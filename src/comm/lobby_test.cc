@@ -2,7 +2,11 @@
 // SPDX-FileCopyrightText: The commrig authors
 #include "comm/lobby.h"
 
+#include <functional>
+#include <map>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -10,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "base/events.h"
+#include "base/reserved_port.h"
 #include "base/socket.h"
 #include "base/thread_executor.h"
 
@@ -24,10 +29,15 @@ using testing::HasSubstr;
 // A host of its own, as far as the ranks of others can tell.
 class Host {
  public:
-  explicit Host(const std::string& name)
-      : lobby_(executor_, machine_, [name](std::string_view variable) {
-          return variable == "COMMRIG_HOSTID" ? std::optional(name) : std::nullopt;
-        }) {}
+  using Variables = std::map<std::string, std::string, std::less<>>;
+  explicit Host(const std::string& name, const Variables& variables = {})
+      : lobby_(executor_, machine_,
+               [name, variables](std::string_view variable) -> std::optional<std::string> {
+                 if (variable == "COMMRIG_HOSTID") return name;
+                 const auto found = variables.find(variable);
+                 if (found == variables.end()) return std::nullopt;
+                 return found->second;
+               }) {}
   Lobby& lobby() { return lobby_; }
 
   // Every rank gives its number plus 1.
@@ -53,11 +63,6 @@ template <class Body>
 void on_threads(int count, const Body& body) {
   std::vector<std::jthread> threads;
   for (int i = 0; i < count; ++i) threads.emplace_back([&body, i] { body(i); });
-}
-
-// A port that was free a moment ago.
-std::uint16_t free_port() {
-  return Listener::open(Address::loopback(AF_INET))->address().port();
 }
 
 Launch launch_of(int rank, int ranks, std::uint16_t port) {
@@ -134,7 +139,8 @@ TEST(Lobby, AbortEndsTheWaitForOtherRanks) {
 
 TEST(LobbyLaunch, WorldsComeOneAfterTheOther) {
   Host hosts[] = {Host("a"), Host("b"), Host("c")};
-  const std::uint16_t port = free_port();
+  const ReservedPort reserved = *ReservedPort::take();
+  const std::uint16_t port = reserved.number();
   on_threads(3, [&](int rank) {
     for (int world = 0; world < 3; ++world) {
       auto joined = hosts[rank].lobby().join(launch_of(rank, 3, port));
@@ -148,14 +154,15 @@ TEST(LobbyLaunch, WorldsComeOneAfterTheOther) {
 TEST(LobbyLaunch, WorldAfterOneThatFailedIsGood) {
   Host first("a");
   Host second("b");
-  const std::uint16_t port = free_port();
+  const ReservedPort reserved = *ReservedPort::take();
+  const std::uint16_t port = reserved.number();
   const JoinOptions soon{.root_within = std::chrono::milliseconds(1)};
   const auto alone = first.lobby().join(launch_of(0, 2, port), soon);
   ASSERT_FALSE(alone);
   EXPECT_EQ(alone.error().code, Code::kRankAbsent);
   EXPECT_THAT(alone.error().message, HasSubstr("missing: rank 1"));
   // The other rank counts its worlds alike.
-  ASSERT_FALSE(second.lobby().join(launch_of(1, 2, free_port()), soon));
+  ASSERT_FALSE(second.lobby().join(launch_of(1, 2, port), soon));
   on_threads(2, [&](int rank) {
     const auto joined = (rank == 0 ? first : second).lobby().join(launch_of(rank, 2, port));
     EXPECT_TRUE(joined) << to_string(joined.error());
@@ -164,7 +171,8 @@ TEST(LobbyLaunch, WorldAfterOneThatFailedIsGood) {
 
 TEST(LobbyLaunch, RootThatNeverComesIsNamed) {
   Host host("one");
-  const std::uint16_t port = free_port();
+  const ReservedPort reserved = *ReservedPort::take();
+  const std::uint16_t port = reserved.number();
   const auto joined =
       host.lobby().join(launch_of(1, 2, port), {.root_within = std::chrono::milliseconds(1)});
   ASSERT_FALSE(joined);
@@ -197,6 +205,21 @@ TEST(LobbyLaunch, OneRankNeedsNoPlaceToMeet) {
   Launch launch = launch_of(0, 1, 1);
   launch.meeting.reset();
   EXPECT_TRUE(host.lobby().join(launch));
+}
+
+TEST(LobbyLaunch, WorldWithoutALauncherIsOneRank) {
+  Host host("one");
+  const auto joined = host.lobby().join_world();
+  ASSERT_TRUE(joined) << to_string(joined.error());
+  EXPECT_EQ((*joined)->ranks(), 1);
+}
+
+TEST(LobbyLaunch, WorldIsReadFromTheEnvironment) {
+  Host host("one", {{"RANK", "1"}});
+  const auto joined = host.lobby().join_world();
+  ASSERT_FALSE(joined);
+  EXPECT_EQ(joined.error().code, Code::kLaunchEnvironment);
+  EXPECT_THAT(joined.error().message, HasSubstr("WORLD_SIZE is not set"));
 }
 
 TEST(LobbyLaunch, IdOfTheLauncherIsTaken) {

@@ -173,15 +173,19 @@ Result<std::byte*> PlanRun::address(const Place& place, std::size_t count) const
   COMMRIG_CHECK(false, "a place in no buffer");
 }
 
-Result<std::vector<std::byte*>> PlanRun::addresses(std::span<const Place> places,
-                                                   std::size_t count) const {
-  std::vector<std::byte*> found;
-  found.reserve(places.size());
-  for (const Place& place : places) {
-    COMMRIG_ASSIGN(std::byte* const each, address(place, count));
-    found.push_back(each);
+Status PlanRun::find_places(const Step& step) const {
+  Endpoint::Places& places = endpoint_.places();
+  places.sources.clear();
+  for (const Place& place : plan_->plan.sources(step)) {
+    COMMRIG_ASSIGN(const std::byte* const each, address(place, step.count));
+    places.sources.push_back(each);
   }
-  return found;
+  places.targets.clear();
+  for (const Place& place : plan_->plan.targets(step)) {
+    COMMRIG_ASSIGN(std::byte* const each, address(place, step.count));
+    places.targets.push_back(each);
+  }
+  return ok();
 }
 
 bool PlanRun::touches_others(const Step& step) const {
@@ -205,7 +209,9 @@ Status PlanRun::move(const Step& step) {
       return *endpoint_.team().abort().error();
     }
   }
-  Status status = step.kind == StepKind::kCopy ? copy(step) : reduce(step);
+  Status status = find_places(step);
+  if (status && step.kind == StepKind::kCopy) copy(step);
+  if (status && step.kind == StepKind::kReduce) status = reduce(step);
   if (marked) {
     mark.store(0, std::memory_order_release);
     if (endpoint_.team().abort().raised()) endpoint_.team().stir();
@@ -213,11 +219,10 @@ Status PlanRun::move(const Step& step) {
   return status;
 }
 
-Status PlanRun::copy(const Step& step) const {
+void PlanRun::copy(const Step& step) const {
   const std::size_t bytes = step.count * dtype::size_of(call_.dtype);
-  COMMRIG_ASSIGN(const std::byte* const source, address(plan_->plan.sources(step)[0], step.count));
-  COMMRIG_ASSIGN(const std::vector<std::byte*> targets,
-                 addresses(plan_->plan.targets(step), step.count));
+  const auto* const source = static_cast<const std::byte*>(endpoint_.places().sources[0]);
+  const std::vector<std::byte*>& targets = endpoint_.places().targets;
   const dtype::Stores stores = dtype::stores_for(bytes * (1 + targets.size()));
   for (std::size_t done = 0; done < bytes; done += kPieceBytes) {
     const std::size_t piece = std::min(kPieceBytes, bytes - done);
@@ -225,17 +230,12 @@ Status PlanRun::copy(const Step& step) const {
       if (target != source) dtype::copy(target + done, source + done, piece, stores);
     }
   }
-  return ok();
 }
 
 // A piece is folded into the first target and copied on while it is still at hand.
 Status PlanRun::reduce(const Step& step) const {
   const std::size_t element = dtype::size_of(call_.dtype);
-  COMMRIG_ASSIGN(const std::vector<std::byte*> places,
-                 addresses(plan_->plan.sources(step), step.count));
-  std::vector<const void*> sources(places.begin(), places.end());
-  COMMRIG_ASSIGN(const std::vector<std::byte*> targets,
-                 addresses(plan_->plan.targets(step), step.count));
+  auto& [sources, targets] = endpoint_.places();
   const std::size_t bytes = step.count * element;
   const dtype::Stores stores = dtype::stores_for(bytes * (sources.size() + targets.size()));
   if (targets.size() == 1) {

@@ -49,7 +49,7 @@ class PlanRun final : public device::Work {
   Result<Progress> go_on();
   Result<Progress> run(const coll::Step& step);
   Status move(const coll::Step& step);
-  Status copy(const coll::Step& step) const;
+  void copy(const coll::Step& step) const;
   Status reduce(const coll::Step& step) const;
   void signal(const coll::Step& step);
   Result<Progress> wait_for_phase(const coll::Step& step);
@@ -66,9 +66,8 @@ class PlanRun final : public device::Work {
 
   bool touches_others(const coll::Step& step) const;
   Result<std::byte*> address(const coll::Place& place, std::size_t count) const;
-  // The sources and targets of a step, where they lie here.
-  Result<std::vector<std::byte*>> addresses(std::span<const coll::Place> places,
-                                            std::size_t count) const;
+  // Puts where the sources and targets of a step lie here into the endpoint's places.
+  Status find_places(const coll::Step& step) const;
   std::size_t parity() const { return number_ % 2; }
 
   Endpoint& endpoint_;

@@ -14,6 +14,15 @@ namespace {
 // the sweeper looks by itself, so that nobody has to wake it.
 constexpr Nanos kSweepPeriod{200'000};
 constexpr Nanos kLinger{2'000'000};
+// Threads that step each other's streams get in each other's way. So each leaves those alone that
+// others synchronise, unless the others have no core, or have not come to it during so many looks:
+// then they have lost theirs.
+constexpr int kLooksAlone = 32;
+
+// Whether another thread than the caller, who synchronises `own`, synchronises the stream.
+bool looked_after(const StreamSlot& slot, const StreamSlot* own) {
+  return slot.drivers.load(std::memory_order_seq_cst) > (&slot == own ? 1 : 0);
+}
 
 }  // namespace
 
@@ -78,10 +87,10 @@ void Machine::expect_sweep() {
   }
 }
 
-bool Machine::advance_all() {
+bool Machine::advance_all(const StreamSlot* own, bool helps) {
   bool progressed = false;
   streams_.visit([&](StreamSlot& slot) {
-    if (!slot.busy()) return true;
+    if (!slot.busy() || (!helps && looked_after(slot, own))) return true;
     if (Stream* const stream = StreamTable::use(slot)) progressed |= stream->advance();
     StreamTable::release(slot, executor_);
     return true;
@@ -90,13 +99,11 @@ bool Machine::advance_all() {
   return progressed;
 }
 
-// Whether a step of some stream would get further: of the driver's own, or of one that nobody
-// looks after.
-bool Machine::may_go_on(const Driver* driver) {
-  if (driver != nullptr && driver->stream != nullptr && driver->stream->may_go_on()) return true;
+// Whether a step of some stream would get further.
+bool Machine::may_go_on(const StreamSlot* own, bool helps) {
   bool found = false;
   streams_.visit([&](StreamSlot& slot) {
-    if (!slot.busy() || slot.drivers.load(std::memory_order_relaxed) != 0) return true;
+    if (!slot.busy() || (!helps && looked_after(slot, own))) return true;
     if (Stream* const stream = StreamTable::use(slot)) found = stream->may_go_on();
     StreamTable::release(slot, executor_);
     return !found;
@@ -117,7 +124,7 @@ void Machine::settle() {
   std::uint64_t seen = 0;
   do {
     seen = epoch_.load(std::memory_order_seq_cst);
-    while (advance_all()) {
+    while (advance_all(nullptr, true)) {
     }
   } while (epoch_.load(std::memory_order_seq_cst) != seen);
 }
@@ -134,20 +141,25 @@ Status Machine::drive_until(FunctionRef<bool()> done, const char* what, Nanos de
 Status Machine::drive(const Driver& driver, const char* what, Nanos deadline) {
   const FunctionRef<bool()>& done = driver.done;
   drivers_.fetch_add(1, std::memory_order_seq_cst);
-  if (driver.stream != nullptr) driver.stream->slot_->drivers.fetch_add(1);
+  drives_.fetch_add(1, std::memory_order_relaxed);
+  StreamSlot* const own = driver.stream == nullptr ? nullptr : driver.stream->slot_;
+  if (own != nullptr) own->drivers.fetch_add(1, std::memory_order_seq_cst);
   Status status = ok();
   std::uint64_t seen = 0;
   SleepCounter counter(*this);
+  int looks = 0;
   while (true) {
     const std::uint64_t rung = this->rung();
     seen = epoch_.load(std::memory_order_seq_cst);
-    while (advance_all()) {
+    const bool crowded = !drivers_have_cores();
+    while (advance_all(own, crowded || looks > kLooksAlone)) {
     }
     if (done()) break;
     if (host_threads_.load(std::memory_order_acquire) != 0) tell_watchers();
+    looks = 0;
     const auto changed = [&] {
       return epoch_.load(std::memory_order_seq_cst) != seen || this->rung() != rung || done() ||
-             may_go_on(&driver);
+             may_go_on(own, ++looks > kLooksAlone);
     };
     status = executor_.wait({.key = &epoch_,
                              .ready = changed,
@@ -156,9 +168,12 @@ Status Machine::drive(const Driver& driver, const char* what, Nanos deadline) {
                              .observer = &counter});
     if (!status) break;
   }
-  if (driver.stream != nullptr) driver.stream->slot_->drivers.fetch_sub(1);
-  // What is left, or came after the last pass, is the sweeper's.
-  if (drivers_.fetch_sub(1, std::memory_order_seq_cst) == 1 && anything_left()) poke();
+  // What is left, or came after the last pass, is another driver's, or else the sweeper's.
+  const bool leaves_own =
+      own != nullptr && own->drivers.fetch_sub(1, std::memory_order_seq_cst) == 1 && own->busy();
+  const bool last = drivers_.fetch_sub(1, std::memory_order_seq_cst) == 1;
+  if (leaves_own) stir();
+  if (last && anything_left()) expect_sweep();
   return status;
 }
 
@@ -227,28 +242,33 @@ void Machine::sweep() {
   SleepCounter counter(*this);
   Nanos active = executor_.now();
   std::uint64_t left = 0;
+  std::uint64_t drives = 0;
   while (true) {
     const bool lingers = executor_.now() - active < kLinger;
     lingering_.store(lingers, std::memory_order_seq_cst);
+    // Threads that have driven meanwhile will do so again, and are quicker.
+    const bool driven = drives != std::exchange(drives, drives_.load(std::memory_order_relaxed));
+    const bool patient = lingers && driven;
     // Works that were left may wait for something that comes from anywhere, as drivers do.
-    const bool looks_after = anything_left();
+    const bool looks_after = !patient && anything_left();
     const std::uint64_t rung = this->rung();
-    const auto wanted = [this, rung] {
-      return this->rung() != rung || closing_.load(std::memory_order_acquire) ||
+    const auto wanted = [this, rung, patient] {
+      return closing_.load(std::memory_order_acquire) ||
              epoch_.load(std::memory_order_seq_cst) != swept_.load(std::memory_order_relaxed) ||
-             may_go_on(nullptr);
+             (!patient && (this->rung() != rung || may_go_on(nullptr, false)));
     };
     const Status woken =
         executor_.wait({.key = looks_after ? static_cast<const void*>(&epoch_) : &swept_,
                         .ready = wanted,
                         .what = "work",
                         .deadline = lingers ? executor_.now() + kSweepPeriod : kForever,
+                        .patient = patient,
                         .observer = looks_after ? &counter : nullptr});
     if (closing_.load(std::memory_order_acquire)) break;
     const std::uint64_t left_before = std::exchange(left, left_.load(std::memory_order_relaxed));
     if (woken || left != left_before) active = executor_.now();
     swept_.store(epoch_.load(std::memory_order_seq_cst), std::memory_order_relaxed);
-    while (advance_all()) {
+    while (advance_all(nullptr, !drivers_have_cores())) {
     }
   }
   end_runner(*this);

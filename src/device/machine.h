@@ -132,10 +132,15 @@ class Machine {
     const Door* const door = door_.load(std::memory_order_acquire);
     return door == nullptr ? 0 : door->rung.load(std::memory_order_acquire);
   }
-  bool may_go_on(const Driver* driver);
+  bool may_go_on(const StreamSlot* own, bool helps);
   void add_doorbell(const Doorbell& doorbell);
   void remove_doorbell(const Doorbell& doorbell);
-  bool advance_all();
+  // Steps all streams; without `helps` not those that other threads synchronise than the one which
+  // synchronises `own` (null for none). True when a work has ended.
+  bool advance_all(const StreamSlot* own, bool helps);
+  bool drivers_have_cores() const {
+    return drivers_.load(std::memory_order_relaxed) <= executor_.spare_cores();
+  }
   void settle();
   void sweep();
   // A thread that will still touch the machine; its end is the last thing it says.
@@ -150,9 +155,10 @@ class Machine {
   AbortFlag abort_;
   // Counts everything that may let a work go on; drivers wait on it.
   std::atomic<std::uint64_t> epoch_{0};
-  std::atomic<std::uint64_t> swept_{0};  // the sweeper waits until this and epoch_ differ
-  std::atomic<bool> lingering_{false};   // the sweeper looks by itself again soon
-  std::atomic<std::uint64_t> left_{0};   // quick works left to it meanwhile
+  std::atomic<std::uint64_t> swept_{0};   // the sweeper waits until this and epoch_ differ
+  std::atomic<bool> lingering_{false};    // the sweeper looks by itself again soon
+  std::atomic<std::uint64_t> left_{0};    // quick works left to it meanwhile
+  std::atomic<std::uint64_t> drives_{0};  // how often somebody has begun to drive
   std::atomic<int> sleepers_{0};
   std::shared_ptr<const Door> kept_door_;  // shared, see use_door
   std::atomic<const Door*> door_{nullptr};

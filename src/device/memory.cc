@@ -103,6 +103,7 @@ Result<void*> Memory::allocate(int device, std::size_t bytes, std::source_locati
   allocation->where = where;
   state.by_base.emplace(base, std::move(allocation));
   used += bytes;
+  generation_.fetch_add(1, std::memory_order_release);
   return static_cast<void*>(base);
 }
 
@@ -158,6 +159,7 @@ Status Memory::release(void* pointer) {
   State& state = **locked;
   COMMRIG_ASSIGN(const AllocationPtr allocation, find_start(state, pointer, "free"));
   allocation->live = false;
+  generation_.fetch_add(1, std::memory_order_release);
   state.used[static_cast<std::size_t>(allocation->device)] -= allocation->bytes;
   if (allocation->bytes < kPageAlignedFrom) {
     std::memset(allocation->base, kFreedByte, allocation->bytes);

@@ -110,6 +110,10 @@ class Memory {
   // Whether the address belongs to simulated device memory, live or not.
   bool is_device_address(const void* pointer) const;
 
+  // Moves on whenever an allocation begins or ends: what resolve() and is_device_address() have
+  // said holds as long as it stays the same. Costs one load.
+  std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
+
   // The segments that this memory lies in, from number `first` on, so that other processes can map
   // them. `segment_count` costs one load, to see whether there are new ones.
   std::vector<ArenaSegment> segments_from(std::size_t first) const;
@@ -135,6 +139,7 @@ class Memory {
 
   MemoryOptions options_;
   std::atomic<std::size_t> segment_count_{0};
+  std::atomic<std::uint64_t> generation_{1};
   Guarded<std::unique_ptr<State>> state_;
 };
 

@@ -13,33 +13,42 @@ Stream::~Stream() {
 }
 
 Status Stream::enqueue(std::unique_ptr<Work> work) {
+  if (failed_.load(std::memory_order_acquire)) {
+    return Error::make(Code::kStreamFailed,
+                       fmt::format("stream {} of device {}; its first error was: {}", number_,
+                                   device_, to_string(**error_.lock())));
+  }
   const bool quick = work->quick();
-  bool first = false;
-  {
-    const auto state = state_.lock();
-    if (state->error.has_value()) {
-      return Error::make(Code::kStreamFailed,
-                         fmt::format("stream {} of device {}; its first error was: {}", number_,
-                                     device_, to_string(*state->error)));
-    }
-    first = state->works.empty();
-    state->works.push_back(std::move(work));
-    slot_->enqueued.fetch_add(1, std::memory_order_acq_rel);
+  if (!quick || !begin_now(work)) {
+    const auto incoming = incoming_.lock();
+    incoming->push_back(std::move(work));
+    slot_->enqueued.fetch_add(1, std::memory_order_seq_cst);
   }
   if (!quick) {
     machine_.poke();
     return ok();
   }
-  if (first) advance();
   machine_.stir();
   if (slot_->busy()) machine_.expect_sweep();
   return ok();
 }
 
+bool Stream::begin_now(std::unique_ptr<Work>& work) {
+  if (!try_claim()) return false;
+  const bool alone = enqueued() == taken_count_ && taken_.empty();
+  if (alone) {
+    ++taken_count_;
+    taken_.push_back(std::move(work));
+    slot_->enqueued.fetch_add(1, std::memory_order_seq_cst);
+    advance_claimed();
+  }
+  leave();
+  return alone;
+}
+
 Status Stream::status() const {
-  const auto state = state_.lock();
-  if (state->error.has_value()) return *state->error;
-  return ok();
+  if (!failed_.load(std::memory_order_acquire)) return ok();
+  return **error_.lock();
 }
 
 bool Stream::try_claim() {
@@ -66,45 +75,44 @@ bool Stream::advance() {
 
 bool Stream::may_go_on() {
   if (!try_claim()) return false;
-  bool may = false;
-  {
-    const auto state = state_.lock();
-    may = !state->works.empty() && state->works.front()->may_go_on();
-  }
+  const bool may = taken_.empty() ? enqueued() != taken_count_ : taken_.front()->may_go_on();
   leave();
   return may;
 }
 
+Work* Stream::front() {
+  if (taken_.empty() && enqueued() != taken_count_) {
+    taken_.swap(*incoming_.lock());
+    taken_count_ += taken_.size();
+  }
+  return taken_.empty() ? nullptr : taken_.front().get();
+}
+
 bool Stream::advance_claimed() {
   bool progressed = false;
-  while (true) {
-    Work* work = nullptr;
+  while (Work* const work = front()) {
     std::optional<Error> failed;
-    {
-      const auto state = state_.lock();
-      if (state->works.empty()) return progressed;
-      work = state->works.front().get();
-      failed = state->error;
-    }
-    // Stepped without the lock: only the claimer removes works, so the front stays.
-    if (failed.has_value()) {
-      work->cancel(*failed);
+    if (failed_.load(std::memory_order_relaxed)) {
+      const Error reason = status().error();
+      work->cancel(reason);
     } else {
       Result<Progress> step = work->step();
       if (step.has_value() && *step == Progress::kPending) return progressed;
       if (!step.has_value()) failed = std::move(step).error();
     }
-    std::unique_ptr<Work> ended;
-    {
-      const auto state = state_.lock();
-      if (failed.has_value() && !state->error.has_value()) state->error = std::move(failed);
-      ended = std::move(state->works.front());
-      state->works.pop_front();
-    }
-    ended.reset();
-    slot_->completed.fetch_add(1, std::memory_order_acq_rel);
+    end_front(std::move(failed));
     progressed = true;
   }
+  return progressed;
+}
+
+void Stream::end_front(std::optional<Error> failed) {
+  if (failed.has_value()) {
+    *error_.lock() = std::move(failed);
+    failed_.store(true, std::memory_order_release);
+  }
+  taken_.pop_front();
+  slot_->completed.fetch_add(1, std::memory_order_seq_cst);
 }
 
 }  // namespace commrig::device

@@ -56,19 +56,28 @@ class Stream {
   // when another thread is at it.
   bool advance();
   bool advance_claimed();
+  // Begins the work at once, if nothing is before it and no other thread is at the stream; it is
+  // moved from then.
+  bool begin_now(std::unique_ptr<Work>& work);
   // Whether the front work says so; false when another thread is at it.
   bool may_go_on();
 
-  struct State {
-    std::deque<std::unique_ptr<Work>> works;
-    std::optional<Error> error;
-  };
+  // The front work, null when there is none. Only the claimer calls it.
+  Work* front();
+  void end_front(std::optional<Error> failed);
+
+  using Works = std::deque<std::unique_ptr<Work>>;
   Machine& machine_;
   int device_;
   int number_;                  // counts from 0 over the machine
   StreamSlot* slot_ = nullptr;  // of the machine's table
   std::atomic<Claim> claim_{Claim::kFree};
-  Guarded<State> state_;
+  // Of the claimer: the works at the front, and how many have been there so far.
+  Works taken_;
+  std::uint64_t taken_count_ = 0;
+  Guarded<Works> incoming_;  // behind those
+  std::atomic<bool> failed_{false};
+  Guarded<std::optional<Error>> error_;
 };
 
 }  // namespace commrig::device

@@ -18,6 +18,8 @@ class ExportsTest(unittest.TestCase):
     def test_nothing_but_the_interface_is_exported(self):
         names = [line.split(maxsplit=2)[2] for line in lines("nm", "-DC", "--defined-only")]
         self.assertIn("commrig::v0::Communicator::barrier()@@COMMRIG_0", names)
+        self.assertIn("commrig::v0::Communicator::world(commrig::v0::Runtime&, "
+                      "commrig::v0::CommunicatorOptions const&)@@COMMRIG_0", names)
         self.assertIn("commrig::rig::current_device()@@COMMRIG_PRIVATE", names)
         for name in names:
             if name in ("COMMRIG_0", "COMMRIG_PRIVATE", "COMMRIG_0@@COMMRIG_0",

@@ -18,7 +18,8 @@
 #include "transport/link.h"
 
 // What every kind of link must do (src/transport/link.h). A kind earns its tests by a LinkWorld of
-// its own and one INSTANTIATE_TEST_SUITE_P; link_suite_test.cc has the tests.
+// its own and INSTANTIATE_TEST_SUITE_P of LinkTest and, unless it loops, of PairLinkTest;
+// link_suite_test.cc has the tests.
 namespace commrig::transport {
 
 using Bytes = std::vector<std::byte>;
@@ -103,5 +104,8 @@ class LinkTest : public testing::TestWithParam<LinkCase> {
   std::unique_ptr<Driver> drivers_[2];
   std::unique_ptr<LinkWorld> world_;
 };
+
+// What only a link between two ranks can do.
+class PairLinkTest : public LinkTest {};
 
 }  // namespace commrig::transport

@@ -135,14 +135,16 @@ LinkCase shm_case(const char* name, Reading reading, bool in_arena) {
           }};
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Shm, LinkTest,
-    testing::Values(shm_case("Arena", {.arenas = true, .host = false}, true),
-                    shm_case("HostRead", {.arenas = false, .host = true}, false),
-                    shm_case("HostReadOfDeviceMemory", {.arenas = false, .host = true}, true),
-                    shm_case("Staged", {.arenas = false, .host = false}, false),
-                    shm_case("HostStaged", {.arenas = true, .host = false}, false)),
-    name_of);
+const LinkCase kCases[] = {
+    shm_case("Arena", {.arenas = true, .host = false}, true),
+    shm_case("HostRead", {.arenas = false, .host = true}, false),
+    shm_case("HostReadOfDeviceMemory", {.arenas = false, .host = true}, true),
+    shm_case("Staged", {.arenas = false, .host = false}, false),
+    shm_case("HostStaged", {.arenas = true, .host = false}, false),
+};
+
+INSTANTIATE_TEST_SUITE_P(Shm, LinkTest, testing::ValuesIn(kCases), name_of);
+INSTANTIATE_TEST_SUITE_P(Shm, PairLinkTest, testing::ValuesIn(kCases), name_of);
 
 // How many bytes of a message of 1 MB pass through the ring.
 std::uint64_t staged_bytes(const Reading& reading, bool in_arena) {
@@ -194,14 +196,9 @@ TEST(ShmLink, LargeMessagesPassThroughTheRingOnlyWhereTheyCannotBeRead) {
 // What the forked process does; its exit code is 0 when the result is ok.
 using Part = std::function<Status(Side& side, Driver& driver)>;
 
-// Rank 1 is a process of its own. Not under the thread sanitizer, which doesn't follow a fork.
+// Rank 1 is a process of its own.
 class ForkedLink : public testing::TestWithParam<Reading> {
  protected:
-  void SetUp() override {
-#ifdef COMMRIG_TSAN
-    GTEST_SKIP() << "the thread sanitizer doesn't follow a fork";
-#endif
-  }
   // Forks, runs `child` there, and meets it here.
   void start(const Part& child, const Reading& reading) {
     auto sockets = *unix_pair();

@@ -71,6 +71,7 @@ std::vector<LinkCase> cases() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Tcp, LinkTest, testing::ValuesIn(cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Tcp, PairLinkTest, testing::ValuesIn(cases()), name_of);
 
 // A link whose other end is a bare socket.
 class TcpLinkTest : public testing::Test {
@@ -175,9 +176,6 @@ TEST_F(TcpLinkTest, ASocketThatNobodyWaitsForWakesNobody) {
 }
 
 TEST_F(TcpLinkTest, AKilledProcessIsNoticedByItsConnection) {
-#ifdef COMMRIG_TSAN
-  GTEST_SKIP() << "the thread sanitizer doesn't follow a fork";
-#endif
   auto sockets = *connect_loopback("127.0.0.1:0");
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);

@@ -29,15 +29,15 @@ class SelfWorld final : public LinkWorld {
   std::unique_ptr<Link> link_;
 };
 
-INSTANTIATE_TEST_SUITE_P(
-    InProcess, LinkTest,
-    testing::Values(
-        LinkCase{.name = "Thread",
-                 .make = [](Waker& a, Waker& b) { return std::make_unique<ThreadWorld>(a, b); }},
-        LinkCase{.name = "Self",
-                 .make = [](Waker& a, Waker&) { return std::make_unique<SelfWorld>(a); },
-                 .loops = true}),
-    name_of);
+const LinkCase kThread{.name = "Thread", .make = [](Waker& a, Waker& b) {
+                         return std::make_unique<ThreadWorld>(a, b);
+                       }};
+const LinkCase kSelf{.name = "Self",
+                     .make = [](Waker& a, Waker&) { return std::make_unique<SelfWorld>(a); },
+                     .loops = true};
+
+INSTANTIATE_TEST_SUITE_P(InProcess, LinkTest, testing::Values(kThread, kSelf), name_of);
+INSTANTIATE_TEST_SUITE_P(InProcess, PairLinkTest, testing::Values(kThread), name_of);
 
 }  // namespace
 }  // namespace commrig::transport

@@ -27,5 +27,9 @@ int main() {
   for (const std::int32_t value : values) {
     if (value != 321) return 1;
   }
-  return 0;
+  // Where there is no launcher, the world is this one rank.
+  commrig::Communicator world = commrig::Communicator::world(runtime).value();
+  const commrig::UniqueId id = commrig::make_unique_id(runtime).value();
+  commrig::Communicator by_id = commrig::Communicator::create(runtime, id, 0, 1).value();
+  return world.size() == 1 && by_id.size() == 1 ? 0 : 1;
 }

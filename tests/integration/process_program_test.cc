@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
+#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct Shape {
   std::string name;
   std::vector<int> threads;
   bool tcp = false;
+  int ranks() const { return std::accumulate(threads.begin(), threads.end(), 0); }
   friend std::ostream& operator<<(std::ostream& out, const Shape& shape) {
     return out << shape.name;
   }
@@ -66,8 +68,7 @@ Status run_rank(ChildProcess::Context& context, Site& site, int rank, int ranks,
 
 // The processes of a shape, each of which runs the body for each of its ranks.
 std::vector<ChildProcess> fork_ranks(const Shape& shape, const RankBody& body) {
-  int ranks = 0;
-  for (const int threads : shape.threads) ranks += threads;
+  const int ranks = shape.ranks();
   std::vector<ChildProcess> children;
   int first = 0;
   for (const int threads : shape.threads) {
@@ -97,8 +98,11 @@ class ProcessProgram : public testing::TestWithParam<Shape> {};
 TEST_P(ProcessProgram, AgreesWithTheReference) {
   const std::uint64_t seed = seed_from_environment(6'000);
   SCOPED_TRACE(testing::Message() << "COMMRIG_SEED=" << seed);
+  const int ranks = GetParam().ranks();
   const char* const text = std::getenv("COMMRIG_OPERATIONS");  // NOLINT(concurrency-mt-unsafe)
-  const ProgramOptions program{.seed = seed, .operations = text != nullptr ? std::atoi(text) : 30};
+  ProgramOptions program{.seed = seed, .operations = ranks <= 9 ? 30 : 10};
+  if (text != nullptr) program.operations = std::atoi(text);
+  program.bytes_max = ranks <= 9 ? std::size_t{8} << 20U : std::size_t{1} << 20U;
   const std::vector<ChildProcess> children =
       fork_ranks(GetParam(), [program](comm::Communicator& communicator, device::Machine& machine) {
         return run_random_program(program, communicator, machine);
@@ -109,14 +113,21 @@ TEST_P(ProcessProgram, AgreesWithTheReference) {
   for (const ChildProcess& child : children) EXPECT_EQ(child.hear(executor), "good");
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, ProcessProgram,
-                         testing::Values(Shape{"TwoProcesses", {1, 1}},
-                                         Shape{"TwoOfThreeThreads", {3, 3}},
-                                         Shape{"TwoOfThreeThreadsByTcp", {3, 3}, true},
-                                         Shape{"Uneven", {1, 4, 2}},
-                                         Shape{"UnevenByTcp", {1, 4, 2}, true},
-                                         Shape{"EightProcesses", {1, 1, 1, 1, 1, 1, 1, 1}}),
-                         [](const auto& test) { return test.param.name; });
+std::vector<int> processes(int count, int threads = 1) {
+  return std::vector<int>(static_cast<std::size_t>(count), threads);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, ProcessProgram,
+    testing::Values(Shape{"1", {1}}, Shape{"2", processes(2)}, Shape{"3", processes(3)},
+                    Shape{"4By2Threads", processes(2, 2)}, Shape{"5", processes(5)},
+                    Shape{"6By3Threads", processes(2, 3)},
+                    Shape{"6By3ThreadsOverTcp", processes(2, 3), true}, Shape{"7Uneven", {1, 4, 2}},
+                    Shape{"7UnevenOverTcp", {1, 4, 2}, true}, Shape{"8", processes(8)},
+                    Shape{"8OverTcp", processes(8), true}, Shape{"9By3Threads", processes(3, 3)},
+                    Shape{"16", processes(16)}, Shape{"33By3Threads", processes(11, 3)},
+                    Shape{"64", processes(64)}),
+    [](const auto& test) { return test.param.name; });
 
 class Killed : public testing::TestWithParam<Shape> {};
 

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The commrig authors
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/reserved_port.h"
+#include "base/rng.h"
+#include "faces/cli/commands.h"
+#include "faces/cli/report.h"
+#include "faces/cli/run/rank_environment.h"
+#include "faces/cli/run/rank_process.h"
+#include "faces/cli/run/run_options.h"
+#include "faces/cli/run/supervisor.h"
+
+namespace commrig::cli {
+namespace {
+
+using run::RunArguments;
+using run::RunOptions;
+using run::Variables;
+
+constexpr int kExitNotStarted = 127;  // as shells have it
+
+Variables own_variables() {
+  Variables variables;
+  for (char** each = environ; *each != nullptr; ++each) variables.emplace_back(*each);
+  return variables;
+}
+
+// Of this installation, those that stand in for the libraries of vendors.
+std::vector<std::string> library_folders() {
+  std::error_code failed;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", failed);
+  std::vector<std::string> folders;
+  for (const char* const each : {"nccl/lib", "cuda/lib64"}) {
+    const auto folder = program.parent_path().parent_path() / each;
+    if (std::filesystem::is_directory(folder, failed)) folders.push_back(folder.string());
+  }
+  return folders;
+}
+
+void say(const RunOptions& options, const std::string& line) {
+  if (!options.quiet) std::fprintf(stderr, "commrig: %s\n", line.c_str());
+}
+
+Result<int> run_ranks(const RunOptions& options) {
+  Variables variables = own_variables();
+  run::add_library_folders(variables, library_folders());
+  if (options.inside) {
+    if (options.devices) run::set(variables, "COMMRIG_DEVICES", std::to_string(*options.devices));
+    return run::become(options.program, variables);
+  }
+  COMMRIG_ASSIGN(const ReservedPort port, ReservedPort::take());
+  std::uint16_t master_port = 0;
+  {
+    // Not kept: programs may listen there in ways that a reserved port does not allow.
+    COMMRIG_ASSIGN(const ReservedPort free_port, ReservedPort::take());
+    master_port = free_port.number();
+  }
+  const run::JobPlace job{.ranks = options.ranks,
+                          .master_port = master_port,
+                          .port = port.number(),
+                          .seed = seed_from_environment(unforeseeable()),
+                          .devices = options.devices};
+  run::JobSpec spec{.program = options.program,
+                    .environments = {},
+                    .tags = options.tags,
+                    .timeout = options.timeout};
+  for (int rank = 0; rank < options.ranks; ++rank) {
+    spec.environments.push_back(run::rank_environment(variables, job, rank));
+  }
+  const std::string ranks = options.ranks == 1 ? "1 rank" : fmt::format("{} ranks", options.ranks);
+  say(options, fmt::format("{}, engine threads, seed {}, no GPU used", ranks, job.seed));
+  COMMRIG_ASSIGN(const run::JobEnd end, run::run_job(spec, RealClock()));
+  const double seconds = std::chrono::duration<double>(end.took).count();
+  say(options, end.exit_code == 0 ? fmt::format("{} ended well after {:.2f} s", ranks, seconds)
+                                  : fmt::format("{} ended with exit code {} after {:.2f} s", ranks,
+                                                end.exit_code, seconds));
+  return end.exit_code;
+}
+
+int run_program(const RunArguments& arguments) {
+  const Result<RunOptions> options = run::understand(
+      arguments, [](std::string_view name) { return bootstrap::process_environment(name); });
+  if (!options) {
+    (void)report_error(options.error());
+    return kExitUsage;
+  }
+  const Result<int> ended = run_ranks(*options);
+  if (ended) return *ended;
+  (void)report_error(ended.error());
+  return kExitNotStarted;
+}
+
+constexpr const char* kExamples =
+    "Rank and number of ranks stand in RANK and WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE, in\n"
+    "Open MPI's OMPI_COMM_WORLD_RANK and so on, and in COMMRIG_RANK and COMMRIG_RANKS. With "
+    "several\n"
+    "ranks each line of output begins with its rank. The exit code is that of the first rank that\n"
+    "fails (128 and the signal that killed it), 124 after --timeout, 127 if nothing was started.\n"
+    "Inside another launcher leave -n away: mpirun -n 4 commrig run ./prog starts nothing twice.\n"
+    "Examples:\n"
+    "  commrig run -n 4 ./prog -x 3\n"
+    "  commrig run -n 8 --timeout 5m -- python3 train.py";
+
+}  // namespace
+
+std::vector<std::string> split_run_command(std::vector<std::string>& words) {
+  if (words.size() < 2 || words[1] != "run") return {};
+  run::Split split = run::split_command({words.begin() + 2, words.end()});
+  words.resize(2);
+  words.insert(words.end(), split.options.begin(), split.options.end());
+  return split.program;
+}
+
+void add_run_command(CLI::App& app, int& exit_code, std::vector<std::string> program) {
+  CLI::App* const command =
+      app.add_subcommand("run", "Start a program as several ranks: commrig run -n 4 -- ./prog");
+  const auto arguments = std::make_shared<RunArguments>();  // shared with the callback
+  arguments->program = std::move(program);
+  command->footer(kExamples);
+  command->add_option("-n,--ranks", arguments->ranks,
+                      "Number of ranks, each a process of this host; 1 by default");
+  command->add_option("--devices", arguments->devices, "Simulated devices that each rank sees");
+  command->add_option("--timeout", arguments->timeout, "End the job after that time, such as 30s");
+  command->add_flag("--tag", arguments->tag, "The rank in front of lines even if there is one");
+  command->add_flag("--no-tag", arguments->no_tag,
+                    "Lines as they are; those of several ranks may mix");
+  command->add_flag("-q,--quiet", arguments->quiet, "No lines of commrig's own but errors");
+  command->callback([arguments, &exit_code] { exit_code = run_program(*arguments); });
+}
+
+}  // namespace commrig::cli
