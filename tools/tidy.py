@@ -23,6 +23,8 @@ FILE_BYTES_MAX = 512 * 1024
 # A banned call: rule, what it looks like, where it is allowed, what to do instead. Places are
 # folders or, where they have no slash, kinds of files.
 BASE = {"src/base"}
+# Programs as users write them for a vendor's interface, in C.
+USERS = {"examples/nccl"}
 PRINTERS = {"faces/", "examples/", "bench/", "tests"}
 BANNED = [
     ("clock", r"\b(?:steady|system|high_resolution)_clock\b|\b(?:clock_gettime|gettimeofday)\s*\(",
@@ -30,14 +32,14 @@ BANNED = [
     ("random", r"\brandom_device\b|(?<![\w.:>])s?rand\s*\(|\bmt19937(?:_64)?\b",
      BASE, "take a seeded base rng"),
     ("sleep", r"\b(?:sleep_for|sleep_until|usleep|nanosleep|clock_nanosleep)\s*\("
-     r"|(?<![\w.>])sleep\s*\(\s*\d", {"src/base, not tests"}, "wait for what is to happen"),
+     r"|(?<![\w.>])sleep\s*\(\s*\d", {"src/base, not tests"} | USERS, "wait for what is to happen"),
     ("thread", r"\bstd::j?thread\b(?!::)|\bstd::async\b|\bpthread_create\s*\(",
-     BASE | {"tests"}, "use an executor of base"),
+     BASE | {"tests"} | USERS, "use an executor of base"),
     ("wait", r"\bcondition_variable(?:_any)?\b|\bthis_thread::yield\b|\bsched_yield\s*\("
      r"|\bSYS_futex\b", BASE | {"tests"}, "wait through base/wait"),
     ("exit", r"(?<![\w.>:])(?:exit|_exit|_Exit|quick_exit)\s*\("
      r"|\bstd::(?:exit|_Exit|quick_exit|abort|terminate)\s*\(|(?<![\w>])::(?:_?exit|abort)\s*\(",
-     BASE | {"tests"}, "return a Result, or use COMMRIG_CHECK"),
+     BASE | {"tests"} | USERS, "return a Result, or use COMMRIG_CHECK"),
     ("print", r"(?<![\w.>])(?:std::)?(?:v?f?printf|f?puts|fputc|putchar|perror)\s*\("
      r"|\bstd::(?:cout|cerr|clog)\b|\bfmt::(?:print|println)\s*\(",
      PRINTERS, "hand the line to log() or return it"),

@@ -20,6 +20,26 @@ std::string quoted(const std::string& text) {
   return out + "'";
 }
 
+// Where Makefiles look for the libraries of vendors that this installation stands in for.
+void print_vendor_roots(const std::filesystem::path& prefix) {
+  struct Root {
+    const char* variable;
+    const char* folder;
+    const char* libraries;
+  };
+  std::string path;
+  for (const Root& root : {Root{"CUDA_HOME", "cuda", "lib64"}, Root{"NCCL_HOME", "nccl", "lib"}}) {
+    std::error_code failed;
+    const std::filesystem::path folder = prefix / root.folder;
+    if (!std::filesystem::is_directory(folder, failed)) continue;
+    std::printf("export %s=%s\n", root.variable, quoted(folder.string()).c_str());
+    path += quoted((folder / root.libraries).string()) + ":";
+  }
+  if (path.empty()) return;
+  path.pop_back();
+  std::printf("export LD_LIBRARY_PATH=%s\"${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}\"\n", path.c_str());
+}
+
 int print_settings() {
   std::error_code failed;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
@@ -29,6 +49,7 @@ int print_settings() {
   }
   const std::filesystem::path bin = program.parent_path();
   std::printf("export COMMRIG_HOME=%s\n", quoted(bin.parent_path().string()).c_str());
+  print_vendor_roots(bin.parent_path());
   std::printf("export PATH=%s\"${PATH:+:$PATH}\"\n", quoted(bin.string()).c_str());
   return kExitOk;
 }

@@ -351,6 +351,29 @@ constexpr std::array kCodes{
              "Look at the process on the other side, and at what lies between",
              "A connection was refused, reset or closed. The message has the address of the other "
              "side and the system's own text."},
+    CodeInfo{kDeviceCode, Kind::kUnsupported, "CR-RT01", "device code is not executed",
+             "Register a C++ function for the kernel, or leave the launch out",
+             "Devices are simulated: kernels that were compiled for an accelerator can't run. A "
+             "C++ function that was registered for a kernel runs in its place, on the stream that "
+             "it was launched on."},
+    CodeInfo{kNoSuchHandle, Kind::kInvalidArgument, "CR-RT02", "no such object",
+             "Pass a handle that was created and has not been destroyed",
+             "Streams, events and communicators are looked up in a table. The handle was destroyed "
+             "before, belongs to an object of another kind, or never was one."},
+    CodeInfo{kNotYet, Kind::kUnsupported, "CR-RT03", "not offered yet",
+             "Use another call; docs/nccl.md lists what there is",
+             "The function exists so that programs link and load. It does nothing."},
+    CodeInfo{kInCallback, Kind::kState, "CR-RT04", "call from a host callback",
+             "Let the callback set a flag, and make the call on another thread",
+             "A function that runs on a stream must not ask that streams go on: it would wait for "
+             "itself."},
+    CodeInfo{kHostMemory, Kind::kInvalidArgument, "CR-RT05", "host memory in another state",
+             "Register a range of host memory once, and unregister or free its start once",
+             "Host memory that was allocated or registered is kept in a table by its ranges."},
+    CodeInfo{kForked, Kind::kState, "CR-RT06", "the process was forked after its first call",
+             "Fork before the first call of the runtime, or call exec() in the child",
+             "A child has the memory of its parent, but none of the threads that do the work of "
+             "the simulated devices."},
     CodeInfo{kKernelThrew, Kind::kState, "CR-RUN01", "kernel threw an exception",
              "Catch it in the kernel or mend its cause",
              "An exception left a kernel or host callback. The stream carries the error until it "

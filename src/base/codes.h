@@ -101,6 +101,13 @@ enum class Code : std::uint16_t {
   kRootLost,
   kBadAddress,
   kConnection,
+  // RT: what a program asks of an accelerator's runtime
+  kDeviceCode,
+  kNoSuchHandle,
+  kNotYet,
+  kInCallback,
+  kHostMemory,
+  kForked,
   // RUN: running ranks, kernels and commands
   kKernelThrew,
   kAborted,

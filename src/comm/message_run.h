@@ -6,10 +6,7 @@
 #include <list>
 #include <vector>
 
-#include "comm/endpoint.h"
-#include "comm/failing.h"
-#include "comm/outbox.h"
-#include "device/work.h"
+#include "comm/operation.h"
 
 namespace commrig::comm {
 
@@ -22,33 +19,25 @@ struct Message {
 };
 
 // Messages that are under way together: those to one peer, and those from one peer, are in order.
-class MessageRun final : public device::Work {
+class MessageRun final : public Operation {
  public:
   MessageRun(Endpoint& endpoint, std::vector<Message> messages);
-  ~MessageRun() override = default;
-
-  Result<device::Progress> step() override;
-  bool may_go_on() const override;
-  void cancel(const Error& reason) override;
 
  private:
+  Result<device::Progress> go_on() override;
+  // Links say by their wakers that they may go on.
+  bool has_come() const override { return false; }
+
   struct Expected {
     transport::Link* link;
     transport::Incoming message;
   };
-  Result<bool> begin();
-  Result<device::Progress> go_on();
+  Result<bool> hand_to_links();
   Status advance_inbox();
-  void finish();
 
-  Endpoint& endpoint_;
   std::vector<Message> messages_;
-  const std::uint64_t issue_;
-  bool begun_ = false;
-  Outbox outbox_;
   std::list<Expected> inbox_;  // a link may keep the address of its message
   std::size_t at_ = 0;         // the first message that is not in a box yet
-  Failing failing_;
 };
 
 }  // namespace commrig::comm

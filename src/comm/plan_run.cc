@@ -40,10 +40,9 @@ std::string list_by_call(const std::map<std::string, std::vector<int>>& ranks_of
 }  // namespace
 
 PlanRun::PlanRun(Endpoint& endpoint, Call call, std::shared_ptr<const KnownPlan> plan)
-    : endpoint_(endpoint),
+    : Operation(endpoint),
       call_(std::move(call)),
       plan_(std::move(plan)),
-      issue_(endpoint.next_issue()),
       number_(plan_->collective ? endpoint.next_number() : 0),
       fingerprint_(fingerprint(call_) ^ plan_->salt) {}
 
@@ -51,33 +50,11 @@ bool PlanRun::quick() const {
   return call_.count * dtype::info(call_.dtype).bytes <= kQuickBytes && call_.counts.empty();
 }
 
-Result<Progress> PlanRun::step() {
-  Team& team = endpoint_.team();
-  if (!begun_ && !endpoint_.has_turn(issue_) && !team.abort().raised()) return Progress::kPending;
-  if (!failing_.begun()) {
-    Result<Progress> progress = go_on();
-    if (progress.has_value()) {
-      if (*progress == Progress::kDone) finish();
-      return progress;
-    }
-    failing_.begin(team, progress.error());
-  }
-  Result<Progress> progress = failing_.step(team, endpoint_.rank(), outbox_);
-  if (!progress.has_value()) finish();
-  return progress;
-}
-
-void PlanRun::cancel(const Error& reason) {
-  endpoint_.team().fail(reason);
-  finish();
-}
-
 Status PlanRun::begin() {
-  begun_ = true;
-  Team& team = endpoint_.team();
+  Team& team = endpoint().team();
   const std::size_t element = dtype::size_of(call_.dtype);
   if (plan_->plan.private_count != 0) {
-    private_ = endpoint_.private_memory(plan_->plan.private_count * element);
+    private_ = endpoint().private_memory(plan_->plan.private_count * element);
   }
   if (number_ == 0) return ok();
   if (plan_->exposes_buffers && team.needs_device_memory()) {
@@ -93,32 +70,27 @@ Status PlanRun::begin() {
     }
     COMMRIG_TRY(team.share_memory());
   }
-  post(call_, number_, endpoint_.board().calls[parity()]);
+  post(call_, number_, endpoint().board().calls[parity()]);
   return ok();
 }
 
 void PlanRun::finish() {
-  Board& board = endpoint_.board();
+  Board& board = endpoint().board();
   board.state.awaited_peer.store(-1, std::memory_order_relaxed);
-  if (staging_.has_value() && !failing_.begun() && at_ == plan_->plan.steps.size()) staging_->end();
+  if (staging_.has_value() && !failed() && at_ == plan_->plan.steps.size()) staging_->end();
   if (number_ != 0) board.state.finished.store(number_, std::memory_order_release);
-  endpoint_.end_turn();
-  endpoint_.team().stir();
 }
 
 Result<Progress> PlanRun::go_on() {
-  const AbortFlag& abort = endpoint_.team().abort();
-  if (abort.raised()) return *abort.error();
-  if (!begun_) COMMRIG_TRY(begin());
   const std::vector<Step>& steps = plan_->plan.steps;
-  if (!outbox_.empty()) COMMRIG_TRY(outbox_.advance());
+  if (!outbox().empty()) COMMRIG_TRY(outbox().advance());
   while (at_ < steps.size()) {
     COMMRIG_ASSIGN(const Progress progress, run(steps[at_]));
     if (progress == Progress::kPending) return progress;
     ++at_;
   }
-  if (outbox_.empty()) return Progress::kDone;
-  COMMRIG_ASSIGN(const transport::Progress sent, outbox_.advance());
+  if (outbox().empty()) return Progress::kDone;
+  COMMRIG_ASSIGN(const transport::Progress sent, outbox().advance());
   return sent == transport::Progress::kDone ? Progress::kDone : Progress::kPending;
 }
 
@@ -140,7 +112,7 @@ Result<Progress> PlanRun::run(const Step& step) {
     case StepKind::kRecv:
       return recv(step);
     case StepKind::kDrain: {
-      COMMRIG_ASSIGN(const transport::Progress sent, outbox_.advance());
+      COMMRIG_ASSIGN(const transport::Progress sent, outbox().advance());
       return sent == transport::Progress::kDone ? Progress::kDone : Progress::kPending;
     }
   }
@@ -148,8 +120,8 @@ Result<Progress> PlanRun::run(const Step& step) {
 }
 
 Result<std::byte*> PlanRun::address(const Place& place, std::size_t count) const {
-  Team& team = endpoint_.team();
-  const bool own = place.rank == endpoint_.rank();
+  Team& team = endpoint().team();
+  const bool own = place.rank == endpoint().rank();
   const std::size_t element = dtype::size_of(call_.dtype);
   const std::size_t offset = place.offset * element;
   const CallLine& theirs = team.board(place.rank).calls[parity()];
@@ -174,7 +146,7 @@ Result<std::byte*> PlanRun::address(const Place& place, std::size_t count) const
 }
 
 Status PlanRun::find_places(const Step& step) const {
-  Endpoint::Places& places = endpoint_.places();
+  Endpoint::Places& places = endpoint().places();
   places.sources.clear();
   for (const Place& place : plan_->plan.sources(step)) {
     COMMRIG_ASSIGN(const std::byte* const each, address(place, step.count));
@@ -190,7 +162,7 @@ Status PlanRun::find_places(const Step& step) const {
 
 bool PlanRun::touches_others(const Step& step) const {
   const auto foreign = [this](const Place& place) {
-    return place.rank != endpoint_.rank() && place.buffer != Buffer::kScratch;
+    return place.rank != endpoint().rank() && place.buffer != Buffer::kScratch;
   };
   return std::ranges::any_of(plan_->plan.sources(step), foreign) ||
          std::ranges::any_of(plan_->plan.targets(step), foreign);
@@ -200,13 +172,13 @@ bool PlanRun::touches_others(const Step& step) const {
 // at (Failing): so a peer that has ended with an error knows whether its buffers are in use.
 Status PlanRun::move(const Step& step) {
   const bool marked = touches_others(step);
-  std::atomic<std::uint32_t>& mark = endpoint_.board().state.touching;
+  std::atomic<std::uint32_t>& mark = endpoint().board().state.touching;
   if (marked) {
     mark.store(1, std::memory_order_relaxed);
     full_fence();
-    if (endpoint_.team().abort().raised()) {
+    if (endpoint().team().abort().raised()) {
       mark.store(0, std::memory_order_release);
-      return *endpoint_.team().abort().error();
+      return *endpoint().team().abort().error();
     }
   }
   Status status = find_places(step);
@@ -214,15 +186,15 @@ Status PlanRun::move(const Step& step) {
   if (status && step.kind == StepKind::kReduce) status = reduce(step);
   if (marked) {
     mark.store(0, std::memory_order_release);
-    if (endpoint_.team().abort().raised()) endpoint_.team().stir();
+    if (endpoint().team().abort().raised()) endpoint().team().stir();
   }
   return status;
 }
 
 void PlanRun::copy(const Step& step) const {
   const std::size_t bytes = step.count * dtype::size_of(call_.dtype);
-  const auto* const source = static_cast<const std::byte*>(endpoint_.places().sources[0]);
-  const std::vector<std::byte*>& targets = endpoint_.places().targets;
+  const auto* const source = static_cast<const std::byte*>(endpoint().places().sources[0]);
+  const std::vector<std::byte*>& targets = endpoint().places().targets;
   const dtype::Stores stores = dtype::stores_for(bytes * (1 + targets.size()));
   for (std::size_t done = 0; done < bytes; done += kPieceBytes) {
     const std::size_t piece = std::min(kPieceBytes, bytes - done);
@@ -235,7 +207,7 @@ void PlanRun::copy(const Step& step) const {
 // A piece is folded into the first target and copied on while it is still at hand.
 Status PlanRun::reduce(const Step& step) const {
   const std::size_t element = dtype::size_of(call_.dtype);
-  auto& [sources, targets] = endpoint_.places();
+  auto& [sources, targets] = endpoint().places();
   const std::size_t bytes = step.count * element;
   const dtype::Stores stores = dtype::stores_for(bytes * (sources.size() + targets.size()));
   if (targets.size() == 1) {
@@ -255,16 +227,16 @@ Status PlanRun::reduce(const Step& step) const {
 
 void PlanRun::signal(const Step& step) {
   const Flag flag(number_, fingerprint_, step.phase);
-  endpoint_.board().flags[parity()].flag.store(flag.bits(), std::memory_order_release);
-  endpoint_.team().stir();
+  endpoint().board().flags[parity()].flag.store(flag.bits(), std::memory_order_release);
+  endpoint().team().stir();
 }
 
 bool PlanRun::has_ended(int peer) const {
-  return endpoint_.team().board(peer).state.finished.load(std::memory_order_acquire) >= number_;
+  return endpoint().team().board(peer).state.finished.load(std::memory_order_acquire) >= number_;
 }
 
 Result<bool> PlanRun::reached(int peer, std::uint32_t phase) const {
-  const std::atomic<std::uint64_t>& word = endpoint_.team().board(peer).flags[parity()].flag;
+  const std::atomic<std::uint64_t>& word = endpoint().team().board(peer).flags[parity()].flag;
   const Flag flag(word.load(std::memory_order_acquire));
   const std::int32_t ahead = flag.ahead_of(number_);
   if (ahead != 0) return ahead > 0;
@@ -275,12 +247,12 @@ Result<bool> PlanRun::reached(int peer, std::uint32_t phase) const {
 
 // Everybody who is in an operation of this number, by what it is.
 Error PlanRun::mismatch() const {
-  Team& team = endpoint_.team();
+  Team& team = endpoint().team();
   std::map<std::string, std::vector<int>> ranks_of;
   for (int rank = 0; rank < team.ranks(); ++rank) {
     const CallLine& line = team.board(rank).calls[parity()];
     const Flag flag(team.board(rank).flags[parity()].flag.load(std::memory_order_acquire));
-    const bool here = rank == endpoint_.rank() || flag.ahead_of(number_) == 0;
+    const bool here = rank == endpoint().rank() || flag.ahead_of(number_) == 0;
     if (here) ranks_of[describe(line)].push_back(rank);
   }
   return Error::make(Code::kCollectiveMismatch, fmt::format("call {} of the communicator: {}",
@@ -289,7 +261,7 @@ Error PlanRun::mismatch() const {
 
 // A peer that will not come any more; looked at after the flag was found missing.
 Status PlanRun::check_alive(int peer, std::uint32_t phase) const {
-  const Board& board = endpoint_.team().board(peer);
+  const Board& board = endpoint().team().board(peer);
   const Life life = board.state.life.load(std::memory_order_acquire);
   if (life == Life::kAlive || life == Life::kAbsent) return ok();
   if (life == Life::kFailed) {
@@ -300,14 +272,14 @@ Status PlanRun::check_alive(int peer, std::uint32_t phase) const {
   if (reached) return ok();
   return Error::make(
       Code::kPeerLeft,
-      fmt::format("rank {} waits in call {} ({}); rank {} has {} after call {}", endpoint_.rank(),
-                  number_, describe(endpoint_.board().calls[parity()]), peer,
+      fmt::format("rank {} waits in call {} ({}); rank {} has {} after call {}", endpoint().rank(),
+                  number_, describe(endpoint().board().calls[parity()]), peer,
                   life == Life::kDead ? "died" : "left the communicator",
                   board.state.finished.load(std::memory_order_acquire)));
 }
 
 Progress PlanRun::wait_on(int peer, std::uint32_t phase) {
-  StateLine& state = endpoint_.board().state;
+  StateLine& state = endpoint().board().state;
   if (state.awaited_peer.load(std::memory_order_relaxed) != peer) {
     state.awaited_phase.store(phase, std::memory_order_relaxed);
     state.awaited_number.store(number_, std::memory_order_relaxed);
@@ -318,16 +290,16 @@ Progress PlanRun::wait_on(int peer, std::uint32_t phase) {
 
 Result<Progress> PlanRun::wait_for_phase(const Step& step) {
   const bool all = step.peer == coll::kEveryone;
-  const int last = all ? endpoint_.ranks() - 1 : step.peer;
+  const int last = all ? endpoint().ranks() - 1 : step.peer;
   for (int peer = all ? peer_at_ : step.peer; peer <= last; ++peer) {
-    if (peer == endpoint_.rank()) continue;
+    if (peer == endpoint().rank()) continue;
     COMMRIG_ASSIGN(const bool reached, this->reached(peer, step.phase));
     if (!reached) {
       COMMRIG_TRY(check_alive(peer, step.phase));
       peer_at_ = all ? peer : 0;
       return wait_on(peer, step.phase);
     }
-    endpoint_.learn_ended(peer, number_ - 1);
+    endpoint().learn_ended(peer, number_ - 1);
   }
   peer_at_ = 0;
   return Progress::kDone;
@@ -337,12 +309,12 @@ Result<Progress> PlanRun::reclaim(const Step& step) {
   if (number_ <= 2) return Progress::kDone;
   const std::uint64_t needed = number_ - 2;
   const bool all = step.peer == coll::kEveryone;
-  const int last = all ? endpoint_.ranks() - 1 : step.peer;
+  const int last = all ? endpoint().ranks() - 1 : step.peer;
   for (int peer = all ? peer_at_ : step.peer; peer <= last; ++peer) {
-    if (peer == endpoint_.rank() || endpoint_.known_ended(peer) >= needed) continue;
-    const StateLine& state = endpoint_.team().board(peer).state;
+    if (peer == endpoint().rank() || endpoint().known_ended(peer) >= needed) continue;
+    const StateLine& state = endpoint().team().board(peer).state;
     const std::uint64_t ended = state.finished.load(std::memory_order_acquire);
-    endpoint_.learn_ended(peer, ended);
+    endpoint().learn_ended(peer, ended);
     if (ended < needed) {
       peer_at_ = all ? peer : 0;
       return wait_on(peer, 0);
@@ -353,16 +325,16 @@ Result<Progress> PlanRun::reclaim(const Step& step) {
 }
 
 Result<Progress> PlanRun::begin_send(const Step& step) {
-  COMMRIG_ASSIGN(transport::Link* const link, endpoint_.team().link(endpoint_.rank(), step.peer));
+  COMMRIG_ASSIGN(transport::Link* const link, endpoint().team().link(endpoint().rank(), step.peer));
   if (link == nullptr) return wait_on(step.peer, 0);
   COMMRIG_ASSIGN(std::byte* const data, address(plan_->plan.sources(step)[0], step.count));
-  outbox_.add(*link, data, step.count * dtype::size_of(call_.dtype));
-  COMMRIG_TRY(outbox_.advance());
+  outbox().add(*link, data, step.count * dtype::size_of(call_.dtype));
+  COMMRIG_TRY(outbox().advance());
   return Progress::kDone;
 }
 
 Result<Progress> PlanRun::recv(const Step& step) {
-  COMMRIG_ASSIGN(transport::Link* const link, endpoint_.team().link(endpoint_.rank(), step.peer));
+  COMMRIG_ASSIGN(transport::Link* const link, endpoint().team().link(endpoint().rank(), step.peer));
   if (link == nullptr) return wait_on(step.peer, 0);
   if (incoming_.data == nullptr) {
     COMMRIG_ASSIGN(std::byte* const data, address(plan_->plan.targets(step)[0], step.count));
@@ -375,16 +347,13 @@ Result<Progress> PlanRun::recv(const Step& step) {
 }
 
 // What a wait polls: links say by their wakers that they may go on.
-bool PlanRun::may_go_on() const {
-  if (failing_.begun()) return failing_.may_go_on(endpoint_.team(), endpoint_.rank());
-  if (endpoint_.team().abort().raised()) return true;
-  if (!begun_) return endpoint_.has_turn(issue_);
+bool PlanRun::has_come() const {
   const std::vector<Step>& steps = plan_->plan.steps;
   if (at_ >= steps.size()) return false;
   const Step& step = steps[at_];
   if (step.kind != StepKind::kWait && step.kind != StepKind::kReclaim) return false;
   const int peer = step.peer == coll::kEveryone ? peer_at_ : step.peer;
-  const Board& board = endpoint_.team().board(peer);
+  const Board& board = endpoint().team().board(peer);
   const Life life = board.state.life.load(std::memory_order_acquire);
   if (life != Life::kAlive && life != Life::kAbsent) return true;
   if (step.kind == StepKind::kReclaim) {

@@ -11,11 +11,8 @@
 
 #include "coll/plan.h"
 #include "comm/call.h"
-#include "comm/endpoint.h"
-#include "comm/failing.h"
-#include "comm/outbox.h"
+#include "comm/operation.h"
 #include "comm/staging.h"
-#include "device/work.h"
 
 namespace commrig::comm {
 
@@ -32,21 +29,18 @@ struct KnownPlan {
 
 // One call on its way: carries out the steps of this rank's plan, and stops where it would have to
 // wait. Steps may be made by any thread, one at a time.
-class PlanRun final : public device::Work {
+class PlanRun final : public Operation {
  public:
   PlanRun(Endpoint& endpoint, Call call, std::shared_ptr<const KnownPlan> plan);
-  ~PlanRun() override = default;
 
-  Result<device::Progress> step() override;
-  bool may_go_on() const override;
   bool quick() const override;
-  void cancel(const Error& reason) override;
 
  private:
   using Progress = device::Progress;
-  Status begin();
-  void finish();
-  Result<Progress> go_on();
+  Status begin() override;
+  void finish() override;
+  Result<Progress> go_on() override;
+  bool has_come() const override;
   Result<Progress> run(const coll::Step& step);
   Status move(const coll::Step& step);
   void copy(const coll::Step& step) const;
@@ -70,20 +64,15 @@ class PlanRun final : public device::Work {
   Status find_places(const coll::Step& step) const;
   std::size_t parity() const { return number_ % 2; }
 
-  Endpoint& endpoint_;
   Call call_;                                    // staged buffers take the place of the caller's
   const std::shared_ptr<const KnownPlan> plan_;  // shared with the cache and other calls
-  const std::uint64_t issue_;
   const std::uint64_t number_;
   const std::uint32_t fingerprint_;
-  bool begun_ = false;
   std::size_t at_ = 0;  // the next step
   int peer_at_ = 0;     // of a step that waits for everyone: the first that is missing
   std::byte* private_ = nullptr;
   transport::Incoming incoming_;
-  Outbox outbox_;
   std::optional<Staging> staging_;
-  Failing failing_;
 };
 
 }  // namespace commrig::comm

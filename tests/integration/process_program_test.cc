@@ -100,7 +100,7 @@ TEST_P(ProcessProgram, AgreesWithTheReference) {
   SCOPED_TRACE(testing::Message() << "COMMRIG_SEED=" << seed);
   const int ranks = GetParam().ranks();
   const char* const text = std::getenv("COMMRIG_OPERATIONS");  // NOLINT(concurrency-mt-unsafe)
-  ProgramOptions program{.seed = seed, .operations = ranks <= 9 ? 30 : 10};
+  ProgramOptions program{.seed = seed, .operations = ranks <= 9 ? 150 : ranks <= 33 ? 60 : 10};
   if (text != nullptr) program.operations = std::atoi(text);
   program.bytes_max = ranks <= 9 ? std::size_t{8} << 20U : std::size_t{1} << 20U;
   const std::vector<ChildProcess> children =

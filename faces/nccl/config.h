@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The commrig authors
+#pragma once
+
+#include "faces/nccl/include/nccl.h"
+
+namespace commrig::nccl {
+
+// What a communicator is set up with.
+struct Config {
+  bool blocking = true;
+};
+
+// Reads the struct of whatever release of the header the program was compiled with; null means
+// `inherited`. NCCL_COMM_BLOCKING wins over it. A struct that wasn't initialised and a value out
+// of its range are ncclInvalidArgument, with a text that names the field.
+ncclResult_t read_config(const ncclConfig_t* given, const Config& inherited, Config& config);
+
+}  // namespace commrig::nccl

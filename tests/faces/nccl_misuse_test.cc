@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The commrig authors
+#include <climits>
+
+#include "tests/faces/ranks.h"
+
+// Wrong arguments and handles: the documented code, and a sentence that helps.
+namespace commrig::faces {
+namespace {
+
+// Any call of an operation, with what matters to the checks.
+struct Arguments {
+  ncclComm_t comm = nullptr;
+  cudaStream_t stream = nullptr;
+  void* data = nullptr;
+  std::size_t count = 1;
+  ncclDataType_t type = ncclFloat;
+  ncclRedOp_t op = ncclSum;
+  int root = 0;  // or peer
+};
+
+struct Call {
+  const char* name;
+  ncclResult_t (*call)(const Arguments& a);
+  bool has_op = false;
+  bool has_root = false;
+};
+
+const Call kCalls[] = {
+    {"AllReduce",
+     [](const Arguments& a) {
+       return ncclAllReduce(a.data, a.data, a.count, a.type, a.op, a.comm, a.stream);
+     },
+     true},
+    {"Reduce",
+     [](const Arguments& a) {
+       return ncclReduce(a.data, a.data, a.count, a.type, a.op, a.root, a.comm, a.stream);
+     },
+     true, true},
+    {"ReduceScatter",
+     [](const Arguments& a) {
+       return ncclReduceScatter(a.data, a.data, a.count, a.type, a.op, a.comm, a.stream);
+     },
+     true},
+    {"Broadcast",
+     [](const Arguments& a) {
+       return ncclBroadcast(a.data, a.data, a.count, a.type, a.root, a.comm, a.stream);
+     },
+     false, true},
+    {"Broadcast",
+     [](const Arguments& a) {
+       return ncclBcast(a.data, a.count, a.type, a.root, a.comm, a.stream);
+     },
+     false, true},
+    {"AllGather",
+     [](const Arguments& a) {
+       return ncclAllGather(a.data, a.data, a.count, a.type, a.comm, a.stream);
+     }},
+    {"AlltoAll",
+     [](const Arguments& a) {
+       return ncclAlltoAll(a.data, a.data, a.count, a.type, a.comm, a.stream);
+     }},
+    {"Gather",
+     [](const Arguments& a) {
+       return ncclGather(a.data, a.data, a.count, a.type, a.root, a.comm, a.stream);
+     },
+     false, true},
+    {"Scatter",
+     [](const Arguments& a) {
+       return ncclScatter(a.data, a.data, a.count, a.type, a.root, a.comm, a.stream);
+     },
+     false, true},
+    {"Send",
+     [](const Arguments& a) { return ncclSend(a.data, a.count, a.type, a.root, a.comm, a.stream); },
+     false, true},
+    {"Recv",
+     [](const Arguments& a) { return ncclRecv(a.data, a.count, a.type, a.root, a.comm, a.stream); },
+     false, true},
+};
+
+class Misuse : public ::testing::TestWithParam<Call> {
+ protected:
+  Misuse() : group_(1), data_(0, std::vector<std::byte>(64)) {}
+  Arguments good() const {
+    return {.comm = group_.comms[0], .stream = group_.streams[0], .data = data_.at()};
+  }
+  // The call fails so, and names itself and what is wrong.
+  void expect(const Arguments& arguments, const std::string& text) const {
+    EXPECT_NCCL(GetParam().call(arguments), ncclInvalidArgument);
+    EXPECT_EQ(last_error().rfind(GetParam().name, 0), 0U) << last_error();
+    EXPECT_NE(last_error().find(text), std::string::npos) << last_error();
+  }
+
+  Ranks group_;
+  Buffer data_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Calls, Misuse, ::testing::ValuesIn(kCalls), [](const auto& call) {
+  return std::to_string(call.index) + call.param.name;
+});
+
+TEST_P(Misuse, ACommunicatorThatIsNullGarbageOrDestroyedIsNamed) {
+  Arguments bad = good();
+  bad.comm = nullptr;
+  expect(bad, "comm argument is NULL");
+  int garbage = 0;
+  bad.comm = reinterpret_cast<ncclComm_t>(&garbage);
+  expect(bad, "is no communicator");
+  bad.comm = reinterpret_cast<ncclComm_t>(good().stream);
+  expect(bad, "is no communicator");
+  ASSERT_NCCL(ncclCommInitAll(&bad.comm, 1, nullptr));
+  ASSERT_NCCL(ncclCommDestroy(bad.comm));
+  expect(bad, "was destroyed");
+}
+
+TEST_P(Misuse, AFinalizedCommunicatorIsNamed) {
+  Arguments bad = good();
+  ASSERT_NCCL(ncclCommInitAll(&bad.comm, 1, nullptr));
+  ASSERT_NCCL(ncclCommFinalize(bad.comm));
+  expect(bad, "is finalized");
+  ASSERT_NCCL(ncclCommDestroy(bad.comm));
+}
+
+TEST_P(Misuse, ATypeThatIsNoneIsNamed) {
+  for (const int type : {-1, static_cast<int>(ncclNumTypes), INT_MAX}) {
+    Arguments bad = good();
+    bad.type = static_cast<ncclDataType_t>(type);
+    expect(bad, "invalid type");
+  }
+}
+
+TEST_P(Misuse, AnOperationThatIsNoneIsNamed) {
+  if (!GetParam().has_op) return expect({}, "comm argument is NULL");
+  for (const int op : {-1, static_cast<int>(ncclNumOps), INT_MAX}) {
+    Arguments bad = good();
+    bad.op = static_cast<ncclRedOp_t>(op);
+    expect(bad, "unknown to this communicator");
+  }
+}
+
+TEST_P(Misuse, ARootOrPeerOutsideTheCommunicatorIsNamed) {
+  if (!GetParam().has_root) return expect({}, "comm argument is NULL");
+  for (const int root : {-1, 1, INT_MAX}) {
+    Arguments bad = good();
+    bad.root = root;
+    expect(bad, "invalid");
+  }
+}
+
+TEST_P(Misuse, NoElementsAreFineWhateverTheBuffers) {
+  Arguments none = good();
+  none.count = 0;
+  none.data = nullptr;
+  EXPECT_NCCL(GetParam().call(none), ncclSuccess);
+}
+
+TEST_P(Misuse, NullFreedAndShortBuffersAreErrorsAndNoCrash) {
+  Buffer gone(0, std::vector<std::byte>(64));
+  void* const freed = gone.at();
+  {
+    const Buffer ending = std::move(gone);
+  }
+  Arguments bad = good();
+  // A message to the own rank needs its receipt, so messages are refused in any case.
+  bad.data = nullptr;
+  EXPECT_NE(GetParam().call(bad), ncclSuccess);
+  bad.data = freed;
+  EXPECT_NE(GetParam().call(bad), ncclSuccess);
+  bad = good();
+  bad.count = 1000;
+  EXPECT_NE(GetParam().call(bad), ncclSuccess);
+  bad.count = SIZE_MAX / 2;
+  EXPECT_NE(GetParam().call(bad), ncclSuccess);
+  EXPECT_FALSE(last_error().empty());
+}
+
+TEST_P(Misuse, AStreamThatIsNoneIsAnError) {
+  Arguments bad = good();
+  ASSERT_CUDA(cudaStreamCreate(&bad.stream));
+  ASSERT_CUDA(cudaStreamDestroy(bad.stream));
+  EXPECT_NE(GetParam().call(bad), ncclSuccess);
+}
+
+TEST(UserOperations, AreOfOneCommunicatorAndOneType) {
+  const Ranks one(1);
+  const Ranks other(1);
+  const Buffer data(0, std::vector<std::byte>(64));
+  float factor = 2;
+  ncclRedOp_t op = ncclSum;
+  ASSERT_NCCL(
+      ncclRedOpCreatePreMulSum(&op, &factor, ncclFloat, ncclScalarHostImmediate, one.comms[0]));
+  EXPECT_GE(op, ncclNumOps);
+  const auto reduce = [&](ncclDataType_t type, const Ranks& ranks) {
+    return ncclAllReduce(data.at(), data.at(), 1, type, op, ranks.comms[0], ranks.streams[0]);
+  };
+  EXPECT_NCCL(reduce(ncclFloat, one), ncclSuccess);
+  EXPECT_NCCL(reduce(ncclDouble, one), ncclInvalidArgument);
+  EXPECT_NE(last_error().find("was made for type 7, not 8"), std::string::npos) << last_error();
+  EXPECT_NCCL(reduce(ncclFloat, other), ncclInvalidArgument);
+  EXPECT_NCCL(ncclRedOpDestroy(op, other.comms[0]), ncclInvalidArgument);
+  EXPECT_NCCL(ncclRedOpDestroy(op, nullptr), ncclInvalidArgument);
+  EXPECT_NCCL(ncclRedOpDestroy(ncclSum, one.comms[0]), ncclInvalidArgument);
+  EXPECT_NCCL(ncclRedOpDestroy(op, one.comms[0]), ncclSuccess);
+  EXPECT_NCCL(ncclRedOpDestroy(op, one.comms[0]), ncclInvalidArgument);
+  EXPECT_NCCL(reduce(ncclFloat, one), ncclInvalidArgument);
+  one.synchronize();
+}
+
+TEST(UserOperations, NeedAScalarATypeAndAResidence) {
+  const Ranks one(1);
+  float factor = 2;
+  ncclRedOp_t op = ncclSum;
+  const auto create = [&](ncclRedOp_t* target, void* scalar, int type, int residence) {
+    return ncclRedOpCreatePreMulSum(target, scalar, static_cast<ncclDataType_t>(type),
+                                    static_cast<ncclScalarResidence_t>(residence), one.comms[0]);
+  };
+  EXPECT_NCCL(create(nullptr, &factor, ncclFloat, 1), ncclInvalidArgument);
+  EXPECT_NCCL(create(&op, nullptr, ncclFloat, 1), ncclInvalidArgument);
+  EXPECT_NCCL(create(&op, &factor, 12, 1), ncclInvalidArgument);
+  EXPECT_NCCL(create(&op, &factor, ncclFloat, 2), ncclInvalidArgument);
+}
+
+TEST(Queries, RefuseNullAndUnknownHandles) {
+  int value = 0;
+  ncclResult_t result = ncclSuccess;
+  EXPECT_NCCL(ncclGetVersion(nullptr), ncclInvalidArgument);
+  EXPECT_NCCL(ncclGetUniqueId(nullptr), ncclInvalidArgument);
+  EXPECT_EQ(last_error(), "GetUniqueId : out argument is NULL");
+  EXPECT_NCCL(ncclCommCount(nullptr, &value), ncclInvalidArgument);
+  EXPECT_NCCL(ncclCommUserRank(nullptr, &value), ncclInvalidArgument);
+  EXPECT_NCCL(ncclCommCuDevice(nullptr, &value), ncclInvalidArgument);
+  EXPECT_NCCL(ncclCommGetAsyncError(nullptr, &result), ncclInvalidArgument);
+  const Ranks one(1);
+  EXPECT_NCCL(ncclCommCount(one.comms[0], nullptr), ncclInvalidArgument);
+  EXPECT_NCCL(ncclCommGetAsyncError(one.comms[0], nullptr), ncclInvalidArgument);
+}
+
+TEST(Lifetime, ADestroyedOrInventedHandleIsRefusedEverywhere) {
+  ncclComm_t gone = nullptr;
+  ASSERT_NCCL(ncclCommInitAll(&gone, 1, nullptr));
+  ASSERT_NCCL(ncclCommDestroy(gone));
+  int garbage = 0;
+  for (const ncclComm_t bad : {gone, reinterpret_cast<ncclComm_t>(&garbage)}) {
+    ncclComm_t child = nullptr;
+    void* handle = nullptr;
+    EXPECT_NCCL(ncclCommFinalize(bad), ncclInvalidArgument);
+    EXPECT_NCCL(ncclCommDestroy(bad), ncclInvalidArgument);
+    EXPECT_NCCL(ncclCommAbort(bad), ncclInvalidArgument);
+    EXPECT_NCCL(ncclCommSplit(bad, 0, 0, &child, nullptr), ncclInvalidArgument);
+    EXPECT_NCCL(ncclCommRegister(bad, &garbage, 4, &handle), ncclInvalidArgument);
+    EXPECT_NCCL(ncclCommDeregister(bad, handle), ncclInvalidArgument);
+  }
+  EXPECT_NCCL(ncclCommFinalize(nullptr), ncclSuccess);
+  EXPECT_NCCL(ncclCommDestroy(nullptr), ncclSuccess);
+  EXPECT_NCCL(ncclCommAbort(nullptr), ncclSuccess);
+}
+
+TEST(Lifetime, FinalizingTwiceIsRefused) {
+  ncclComm_t comm = nullptr;
+  ASSERT_NCCL(ncclCommInitAll(&comm, 1, nullptr));
+  EXPECT_NCCL(ncclCommFinalize(comm), ncclSuccess);
+  EXPECT_NCCL(ncclCommFinalize(comm), ncclInvalidArgument);
+  EXPECT_NCCL(ncclCommDestroy(comm), ncclSuccess);
+}
+
+TEST(InitAll, RefusesDevicesThatAreAbsentOrTwice) {
+  ncclComm_t comms[2] = {};
+  const int absent[] = {0, 1000};
+  const int twice[] = {1, 1};
+  EXPECT_NCCL(ncclCommInitAll(comms, -1, nullptr), ncclInvalidArgument);
+  EXPECT_NCCL(ncclCommInitAll(nullptr, 1, nullptr), ncclInvalidArgument);
+  EXPECT_NCCL(ncclCommInitAll(comms, 2, absent), ncclInvalidArgument);
+  EXPECT_NE(last_error().find("COMMRIG_DEVICES"), std::string::npos);
+  EXPECT_NCCL(ncclCommInitAll(comms, 2, twice), ncclInvalidUsage);
+}
+
+TEST(InitRank, RefusesRanksOutsideAndIdsThatNobodyMade) {
+  ncclComm_t comm = nullptr;
+  ncclUniqueId id{};
+  EXPECT_NCCL(ncclCommInitRank(&comm, 1, id, 0), ncclInvalidArgument);
+  EXPECT_EQ(comm, nullptr);
+  ASSERT_NCCL(ncclGetUniqueId(&id));
+  EXPECT_NCCL(ncclCommInitRank(nullptr, 1, id, 0), ncclInvalidArgument);
+  for (const int rank : {-1, 2})
+    EXPECT_NCCL(ncclCommInitRank(&comm, 2, id, rank), ncclInvalidArgument);
+  EXPECT_NCCL(ncclCommInitRank(&comm, 0, id, 0), ncclInvalidArgument);
+  EXPECT_NCCL(ncclCommInitRankScalable(&comm, 1, 0, 2, &id, nullptr), ncclInvalidArgument);
+  EXPECT_NCCL(ncclCommInitRankScalable(&comm, 1, 0, 1, nullptr, nullptr), ncclInvalidArgument);
+}
+
+TEST(NotYet, FunctionsSaySoAndLeaveNoHandle) {
+  const Ranks one(1);
+  ncclComm_t child = one.comms[0];
+  ncclWindow_t window = nullptr;
+  EXPECT_NCCL(ncclCommShrink(one.comms[0], nullptr, 0, &child, nullptr, 0), ncclInvalidUsage);
+  EXPECT_EQ(child, nullptr);
+  EXPECT_NE(last_error().find("CR-RT03"), std::string::npos);
+  EXPECT_NCCL(ncclCommRevoke(one.comms[0], 0), ncclInvalidUsage);
+  EXPECT_NCCL(ncclCommWindowRegister(one.comms[0], nullptr, 0, &window, 0), ncclInvalidUsage);
+  EXPECT_NCCL(ncclCommWindowDeregister(one.comms[0], nullptr), ncclSuccess);
+}
+
+}  // namespace
+}  // namespace commrig::faces
