@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/abort.h"
 #include "base/guarded.h"
 #include "faces/nccl/config.h"
 #include "faces/nccl/include/nccl.h"
@@ -32,6 +33,7 @@ struct Comm {
   Config config{};
   std::atomic<Phase> phase{Phase::kJoining};
   std::atomic<ncclResult_t> joined{ncclInProgress};  // how the job has ended
+  AbortFlag join_abort;                              // ends the job
   rig::Communicator::Ptr communicator;               // shared with calls under way
   std::atomic<std::uint64_t> operations{0};          // for the lines of NCCL_DEBUG
   Guarded<std::map<int, UserOp>> user_ops;           // by the number of the operation

@@ -61,7 +61,8 @@ ncclResult_t join(const Joining& joining) {
     log_start(*made, joining.call, "START");
     *joining.comm = add_comm(made);
     const auto run = [id = bytes_of(joining.id), call = joining.call](Comm& comm) -> ncclResult_t {
-      auto joined = rig::Communicator::join(id, comm.rank, comm.ranks, comm.device);
+      auto joined =
+          rig::Communicator::join(id, comm.rank, comm.ranks, comm.device, &comm.join_abort);
       if (!joined) return translate(joined.error());
       comm.communicator = std::move(joined).value();
       log_start(comm, call, "COMPLETE");
@@ -265,6 +266,7 @@ COMMRIG_NCCL(ncclCommAbort, ncclComm_t comm) {
   return enter([&]() -> ncclResult_t {
     CommPtr found;
     COMMRIG_NCCL_TRY(take(comm, "CommAbort", found));
+    rig::Communicator::raise(found->join_abort);
     COMMRIG_NCCL_TRY(wait_for_job(*found));
     if (found->communicator == nullptr) return ncclSuccess;
     found->communicator->abort();

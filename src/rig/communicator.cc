@@ -103,19 +103,25 @@ Result<bootstrap::UniqueId::Bytes> Communicator::make_id() {
 }
 
 Result<Communicator::Ptr> Communicator::join(const bootstrap::UniqueId::Bytes& id, int rank,
-                                             int ranks, int device) {
+                                             int ranks, int device, const AbortFlag* abort) {
   COMMRIG_TRY(check_not_in_callback());
   COMMRIG_ASSIGN(Runtime* const found, runtime());
   COMMRIG_ASSIGN(const bootstrap::UniqueId known, bootstrap::UniqueId::from_bytes(id));
   COMMRIG_ASSIGN(std::unique_ptr<comm::Communicator> made,
-                 found->lobby().join(known, rank, ranks,
-                                     {.communicator = {.devices = found->machine().devices()}}));
+                 found->lobby().join(
+                     known, rank, ranks,
+                     {.communicator = {.devices = found->machine().devices()}, .abort = abort}));
   return std::make_shared<Communicator>(std::move(made), device);
 }
 
+void Communicator::raise(AbortFlag& abort) {
+  const Result<Runtime*> found = runtime();
+  if (!found) return;
+  abort.raise(Error::make(Code::kAborted, "the set-up of the communicator was aborted"),
+              (*found)->executor());
+}
+
 Communicator::~Communicator() {
-  // An operation that has not ended now never will: nobody can wait for it any more.
-  (void)communicator_->finalize();
   (void)finalize();
 }
 

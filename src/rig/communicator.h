@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/guarded.h"
+#include "base/abort.h"
 #include "base/result.h"
 #include "bootstrap/unique_id.h"
 #include "comm/call.h"
@@ -41,8 +41,11 @@ class COMMRIG_RIG Communicator {
   static Result<bootstrap::UniqueId::Bytes> make_id();
 
   // One rank of a communicator whose ranks are threads, processes, or both; returns when all have
-  // called it. As comm::Lobby::join; kBadUniqueId for bytes that no root has made.
-  static Result<Ptr> join(const bootstrap::UniqueId::Bytes& id, int rank, int ranks, int device);
+  // called it, or with an error when `abort` is raised. As comm::Lobby::join; kBadUniqueId for
+  // bytes that no root has made.
+  static Result<Ptr> join(const bootstrap::UniqueId::Bytes& id, int rank, int ranks, int device,
+                          const AbortFlag* abort = nullptr);
+  static void raise(AbortFlag& abort);
 
   Communicator(std::unique_ptr<comm::Communicator> made, int device)
       : communicator_(std::move(made)), device_(device) {}

@@ -101,6 +101,17 @@ TEST_P(Joining, WithoutBlockingFromOneThread) {
   for (const ncclComm_t comm : comms) ASSERT_NCCL(ncclCommDestroy(comm));
 }
 
+TEST(Joining, ThatNobodyCompletesIsEndedByAnAbort) {
+  ncclUniqueId id;
+  ASSERT_NCCL(ncclGetUniqueId(&id));
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  ncclComm_t comm = nullptr;
+  EXPECT_NCCL(ncclCommInitRankConfig(&comm, 2, id, 0, &config), ncclInProgress);
+  EXPECT_NCCL(ncclCommFinalize(comm), ncclInvalidArgument);
+  EXPECT_NCCL(ncclCommAbort(comm), ncclSuccess);
+}
+
 TEST(Joining, OfBlockingAndNonblockingCommunicatorsInOneGroupIsRefused) {
   ncclUniqueId id;
   ASSERT_NCCL(ncclGetUniqueId(&id));
