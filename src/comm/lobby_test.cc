@@ -18,6 +18,7 @@
 #include "base/socket.h"
 #include "base/thread_executor.h"
 #include "bootstrap/known_root.h"
+#include "comm/card.h"
 
 namespace commrig::comm {
 namespace {
@@ -143,7 +144,7 @@ UniqueId id_of_known_root(std::uint16_t port) {
 }
 
 TEST(Lobby, RanksMeetWhereTheyWereToldToOneAfterTheOther) {
-  Host hosts[] = {Host("a"), Host("a"), Host("b")};
+  Host hosts[] = {Host("a"), Host("b"), Host("c")};
   const ReservedPort reserved = *ReservedPort::take();
   on_threads(3, [&](int rank) {
     for (int time = 0; time < 3; ++time) {
@@ -172,18 +173,29 @@ void expect_joined(Host& first, Host& second, const DevicePlace& one, const Devi
 
 TEST(Lobby, RanksThatMustNotShareADeviceAreNamed) {
   Host here("a");
-  Host also_here("a");
   Host elsewhere("b");
   const DevicePlace place{.number = 3};
   const DevicePlace own{.number = 3, .is_own = true};
   expect_joined(here, here, place, place, false);
-  expect_joined(here, also_here, place, place, false);
   expect_joined(here, elsewhere, place, place, true);
-  expect_joined(here, also_here, place, {.number = 2}, true);
-  expect_joined(here, also_here, place, {}, true);
-  // Devices of its own are nobody else's, and still two threads may not share one.
-  expect_joined(here, also_here, own, own, true);
+  expect_joined(here, here, place, {.number = 2}, true);
+  expect_joined(here, here, place, {}, true);
+  // Two threads may not share one of the process's own either.
   expect_joined(here, here, own, own, false);
+}
+
+TEST(IdentityCard, DevicesOfAHostAreThoseOfAllItsProcessesUnlessOneHasItsOwn) {
+  const IdentityCard card{.host = 1, .process = 1, .device = 3};
+  IdentityCard other{.host = 1, .process = 2, .device = 3};
+  EXPECT_TRUE(card.same_device(other));
+  other.device_is_own = 1;
+  EXPECT_FALSE(card.same_device(other));
+  EXPECT_FALSE(other.same_device(card));
+  other.process = 1;
+  EXPECT_TRUE(card.same_device(other));
+  EXPECT_FALSE(card.same_device({.host = 2, .process = 1, .device = 3}));
+  EXPECT_FALSE(card.same_device({.host = 1, .process = 1, .device = 2}));
+  EXPECT_FALSE(IdentityCard{}.same_device({}));
 }
 
 TEST(LobbyLaunch, WorldsComeOneAfterTheOther) {
