@@ -121,7 +121,7 @@ Result<transport::Link*> Team::link(int rank, int peer) {
   auto& link = links->made[{rank, peer}];
   if (link == nullptr) {
     COMMRIG_ASSIGN(link, connect(*links, rank, peer));
-    if (link != nullptr && abort_.raised()) link->abort();
+    if (link != nullptr && abort_.raised()) link->abort(lost_rank(*links));
   }
   return link.get();
 }
@@ -184,6 +184,19 @@ Result<std::shared_ptr<Team>> Team::child(std::uint64_t number, int ranks) {
   return team;
 }
 
+// Who is to be named to those that see neither its end nor its links.
+int Team::lost_rank(const Links& links) {
+  for (const auto& neighbour : neighbours_) {
+    for (const int rank : neighbour->ranks) {
+      if (board(rank).state.life.load(std::memory_order_acquire) == Life::kDead) return rank;
+    }
+  }
+  for (const auto& [pair, link] : links.made) {
+    if (link != nullptr && link->lost_rank() >= 0) return link->lost_rank();
+  }
+  return transport::Link::kNobody;
+}
+
 void Team::fail(const Error& error) {
   const bool first = !abort_.raised();
   abort_.raise(error, machine_.executor());
@@ -199,10 +212,7 @@ void Team::fail(const Error& error) {
       own.state.life.compare_exchange_strong(alive, Life::kFailed, std::memory_order_acq_rel);
     }
     const auto links = links_.lock();
-    int lost = transport::Link::kNobody;
-    for (const auto& [pair, link] : links->made) {
-      if (link != nullptr && lost < 0) lost = link->lost_rank();
-    }
+    const int lost = lost_rank(*links);
     for (const auto& [pair, link] : links->made) {
       if (link != nullptr) link->abort(lost);
     }

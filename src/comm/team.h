@@ -110,6 +110,7 @@ class Team {
   void map(std::byte* base, std::span<const int> ranks, bool fresh);
   Result<std::unique_ptr<transport::Link>> connect(Links& links, int rank, int peer);
   Result<std::unique_ptr<transport::Link>> connect_near(int rank, int peer, Neighbour& neighbour);
+  int lost_rank(const Links& links);
   void lose(Neighbour& neighbour, const Error& error);
   Neighbour* neighbour_of(int rank) { return neighbour_of_[static_cast<std::size_t>(rank)]; }
 
