@@ -3,45 +3,16 @@
 /* A process for each rank, without MPI: RANK and WORLD_SIZE come from the launcher, and the id goes
  * from rank 0 to the others through a file.
  * Usage: commrig run -n 4 ./processes FILE, where FILE does not exist yet */
-#include <string.h>
-#include <unistd.h>
-
 #include "check.h"
+#include "id_file.h"
 
 enum { kCount = 1 << 18 };
 
-static int number(const char* name) {
-  const char* text = getenv(name);
-  if (text == NULL) {
-    fprintf(stderr, "%s is not set; start the program by commrig run or torchrun\n", name);
-    exit(1);
-  }
-  return atoi(text);
-}
-
-/* The name appears when the file is complete. */
-static void write_id(const char* path, const ncclUniqueId* id) {
-  char draft[4096];
-  if (snprintf(draft, sizeof(draft), "%s.draft", path) >= (int)sizeof(draft)) exit(1);
-  FILE* file = fopen(draft, "wb");
-  if (file == NULL || fwrite(id, sizeof(*id), 1, file) != 1) exit(1);
-  if (fclose(file) != 0 || rename(draft, path) != 0) exit(1);
-}
-
-static void read_id(const char* path, ncclUniqueId* id) {
-  FILE* file = NULL;
-  while ((file = fopen(path, "rb")) == NULL) {
-    usleep(1000);
-  }
-  if (fread(id, sizeof(*id), 1, file) != 1) exit(1);
-  fclose(file);
-}
-
 int main(int argc, char** argv) {
-  const int rank = number("RANK");
-  const int ranks = number("WORLD_SIZE");
+  const int rank = launcher_number("RANK", NULL);
+  const int ranks = launcher_number("WORLD_SIZE", NULL);
   if (argc != 2) return 1;
-  CUDA(cudaSetDevice(number("LOCAL_RANK")));
+  CUDA(cudaSetDevice(launcher_number("LOCAL_RANK", NULL)));
 
   ncclUniqueId id;
   if (rank == 0) {

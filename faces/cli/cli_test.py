@@ -421,6 +421,23 @@ class OtherCommandsTest(unittest.TestCase):
             self.assertEqual(done.stdout.splitlines()[0], program)
             self.assertEqual(done.stdout.splitlines()[1], prefix)
 
+    def test_doctor_tells_programs_that_run_from_those_that_do_not(self):
+        done = run("doctor", PROGRAM)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("neither libcudart nor libnccl", done.stdout)
+        self.assertIn(f"commrig run -n 2 {PROGRAM}", done.stdout)
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "prog")
+            shutil.copyfile(PROGRAM, program)  # without the right to execute it
+            done = run("doctor", program)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("commrig: CR-RUN10", done.stderr)
+            self.assertIn(f"chmod +x {program}", done.stderr)
+            for path in (folder, os.path.join(folder, "absent"), __file__):
+                done = run("doctor", path)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(f"commrig: CR-RUN04: {path}", done.stderr)
+
     def test_version_help_and_unknown_commands(self):
         self.assertRegex(run("--version").stdout, r"^commrig \d+\.\d+\.\d+\n$")
         self.assertIn("mc2", run("--help").stdout)

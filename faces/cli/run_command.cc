@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The commrig authors
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +10,7 @@
 
 #include "base/rng.h"
 #include "faces/cli/commands.h"
+#include "faces/cli/installed.h"
 #include "faces/cli/report.h"
 #include "faces/cli/run/local_job.h"
 #include "faces/cli/run/rank_environment.h"
@@ -25,18 +25,6 @@ using run::RunOptions;
 using run::Variables;
 
 constexpr int kExitNotStarted = 127;  // as shells have it
-
-// Of this installation, those that stand in for the libraries of vendors.
-std::vector<std::string> library_folders() {
-  std::error_code failed;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", failed);
-  std::vector<std::string> folders;
-  for (const char* const each : {"nccl/lib", "cuda/lib64"}) {
-    const auto folder = program.parent_path().parent_path() / each;
-    if (std::filesystem::is_directory(folder, failed)) folders.push_back(folder.string());
-  }
-  return folders;
-}
 
 void say(const RunOptions& options, const std::string& line) {
   if (!options.quiet) std::fprintf(stderr, "commrig: %s\n", line.c_str());

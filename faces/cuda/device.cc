@@ -80,19 +80,6 @@ cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp* prop, int device) 
   });
 }
 
-#undef cudaGetDeviceProperties
-// Of runtime 11, whose struct ends earlier.
-__attribute__((visibility("default"))) cudaError_t
-cudaGetDeviceProperties(struct cudaDeviceProp* prop, int device) {
-  return enter([&]() -> Outcome {
-    if (prop == nullptr) return cudaErrorInvalidValue;
-    COMMRIG_TRY(check_device(device));
-    const cudaDeviceProp all = properties_of(device);
-    std::memcpy(static_cast<void*>(prop), &all, kPropertyBytes11);
-    return cudaSuccess;
-  });
-}
-
 cudaError_t cudaDeviceGetAttribute(int* value, enum cudaDeviceAttr attr, int device) {
   return enter([&]() -> Outcome {
     if (value == nullptr) return cudaErrorInvalidValue;

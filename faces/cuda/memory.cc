@@ -177,7 +177,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes* attributes, c
     const rig::PointerInfo info = rig::pointer_info(ptr);
     void* const pointer = const_cast<void*>(ptr);
     *attributes = {cudaMemoryTypeUnregistered, cudaInvalidDeviceId, nullptr, pointer};
-    if (info.kind == rig::MemoryKind::kDevice) {
+    if (info.kind == rig::MemoryKind::kDevice || info.kind == rig::MemoryKind::kShared) {
       *attributes = {cudaMemoryTypeDevice, info.device, pointer, nullptr};
     } else if (info.kind == rig::MemoryKind::kManaged) {
       *attributes = {cudaMemoryTypeManaged, info.device, pointer, pointer};

@@ -7,6 +7,7 @@
 #include <climits>
 #include <cstdio>
 #include <cstring>
+#include <span>
 
 #include "device/memory.h"
 
@@ -125,6 +126,37 @@ cudaDeviceProp properties_of(int device) {
   made.concurrentManagedAccess = 1;
   made.canUseHostPointerForRegisteredMem = 1;
   made.hostRegisterSupported = 1;
+  return made;
+}
+
+std::array<std::byte, kPropertyBytes13> properties_13(const cudaDeviceProp& properties) {
+  // Members that follow each other in both, as far as the alignment is the same.
+  struct Stretch {
+    std::size_t begin;
+    std::size_t end;  // in the struct of runtime 12
+    std::size_t at;   // in that of 13
+  };
+  constexpr Stretch kStretches[] = {
+      {0, offsetof(cudaDeviceProp, clockRate), 0},
+      {offsetof(cudaDeviceProp, totalConstMem), offsetof(cudaDeviceProp, deviceOverlap), 352},
+      {offsetof(cudaDeviceProp, multiProcessorCount),
+       offsetof(cudaDeviceProp, kernelExecTimeoutEnabled), 384},
+      {offsetof(cudaDeviceProp, integrated), offsetof(cudaDeviceProp, computeMode), 388},
+      {offsetof(cudaDeviceProp, maxTexture1D), offsetof(cudaDeviceProp, maxTexture1DLinear), 396},
+      {offsetof(cudaDeviceProp, maxTexture2D), offsetof(cudaDeviceProp, memoryClockRate), 404},
+      {offsetof(cudaDeviceProp, memoryBusWidth),
+       offsetof(cudaDeviceProp, sharedMemPerMultiprocessor), 592},
+      {offsetof(cudaDeviceProp, sharedMemPerMultiprocessor),
+       offsetof(cudaDeviceProp, singleToDoublePrecisionPerfRatio), 624},
+      {offsetof(cudaDeviceProp, pageableMemoryAccess),
+       offsetof(cudaDeviceProp, cooperativeMultiDeviceLaunch), 652},
+      {offsetof(cudaDeviceProp, sharedMemPerBlockOptin), offsetof(cudaDeviceProp, reserved2), 672},
+  };
+  std::array<std::byte, kPropertyBytes13> made{};
+  const auto all = std::as_bytes(std::span(&properties, 1));
+  for (const auto& [begin, end, at] : kStretches) {
+    std::ranges::copy(all.subspan(begin, end - begin), made.begin() + static_cast<long>(at));
+  }
   return made;
 }
 

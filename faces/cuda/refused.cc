@@ -17,18 +17,6 @@ cudaError_t refuse(cudaError_t error) {
 
 extern "C" {
 
-cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t*, void*) {
-  return refuse(cudaErrorNotSupported);
-}
-
-cudaError_t cudaIpcOpenMemHandle(void**, cudaIpcMemHandle_t, unsigned int) {
-  return refuse(cudaErrorNotSupported);
-}
-
-cudaError_t cudaIpcCloseMemHandle(void*) {
-  return refuse(cudaErrorNotSupported);
-}
-
 cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t*, cudaEvent_t) {
   return refuse(cudaErrorNotSupported);
 }

@@ -89,4 +89,10 @@ ncclResult_t read_config(const ncclConfig_t* given, const Config& inherited, Con
   return ncclSuccess;
 }
 
+bool ranks_may_share_devices() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): only read
+  const char* const text = std::getenv("NCCL_MULTI_RANK_GPU_ENABLE");
+  return text != nullptr && std::string_view(text) == "1";
+}
+
 }  // namespace commrig::nccl

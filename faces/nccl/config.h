@@ -16,4 +16,7 @@ struct Config {
 // of its range are ncclInvalidArgument, with a text that names the field.
 ncclResult_t read_config(const ncclConfig_t* given, const Config& inherited, Config& config);
 
+// Whether NCCL_MULTI_RANK_GPU_ENABLE=1 lets ranks be on one device.
+bool ranks_may_share_devices();
+
 }  // namespace commrig::nccl

@@ -61,8 +61,9 @@ ncclResult_t join(const Joining& joining) {
     log_start(*made, joining.call, "START");
     *joining.comm = add_comm(made);
     const auto run = [id = bytes_of(joining.id), call = joining.call](Comm& comm) -> ncclResult_t {
-      auto joined =
-          rig::Communicator::join(id, comm.rank, comm.ranks, comm.device, &comm.join_abort);
+      auto joined = rig::Communicator::join(
+          id, comm.rank, comm.ranks, comm.device,
+          {.abort = &comm.join_abort, .shares_device = ranks_may_share_devices()});
       if (!joined) return translate(joined.error());
       comm.communicator = std::move(joined).value();
       log_start(comm, call, "COMPLETE");
@@ -83,7 +84,7 @@ ncclResult_t check_devices(const std::vector<int>& devices) {
                                 "for more",
                                 device, *count));
     }
-    if (!seen.insert(device).second) {
+    if (!seen.insert(device).second && !ranks_may_share_devices()) {
       return refuse(ncclInvalidUsage,
                     fmt::format("ncclCommInitAll : device {} is named twice", device));
     }

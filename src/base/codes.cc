@@ -280,6 +280,11 @@ constexpr std::array kCodes{
              "Name a rank of the communicator", "A message is for a rank that does not exist."},
     CodeInfo{kCommunicatorState, Kind::kState, "CR-COL23", "communicator is not in use",
              "Make a new communicator", "The communicator was finalized or aborted before."},
+    CodeInfo{kSameDevice, Kind::kState, "CR-COL24", "two ranks of a communicator on one device",
+             "Set a device of its own for each rank of a host, before the communicator is made",
+             "Ranks of one host that are to meet as on real devices need different ones. Mostly a "
+             "process forgot to select the device of its local rank. Processes under commrig run, "
+             "mpirun and torchrun all see the same devices."},
     CodeInfo{kPeerLost, Kind::kPeerLost, "CR-NET01", "peer is gone",
              "Look at the named rank: its own output says why it ended",
              "The process of another rank has ended, or it has closed or reset its connection, "
@@ -374,6 +379,12 @@ constexpr std::array kCodes{
              "Fork before the first call of the runtime, or call exec() in the child",
              "A child has the memory of its parent, but none of the threads that do the work of "
              "the simulated devices."},
+    CodeInfo{kShareHandle, Kind::kInvalidArgument, "CR-RT07",
+             "handle of shared memory or of an event is not usable",
+             "Take the handle in a live process of this host and user, and open it once in another",
+             "A handle names an allocation or an event of the process that has made it. It can be "
+             "opened by other processes of the same host and user, as long as the maker lives and "
+             "has not freed it."},
     CodeInfo{kKernelThrew, Kind::kState, "CR-RUN01", "kernel threw an exception",
              "Catch it in the kernel or mend its cause",
              "An exception left a kernel or host callback. The stream carries the error until it "
@@ -405,6 +416,11 @@ constexpr std::array kCodes{
              "Objects of the C++ interface may be moved; the one that was moved from is empty. A "
              "stream works for communicators of its own runtime only. The messages of a group are "
              "under way together, so they are one piece of work on one stream."},
+    CodeInfo{kUnfitProgram, Kind::kUnsupported, "CR-RUN10", "program will not run as it is",
+             "Change the program as the message says, and ask commrig doctor again",
+             "A program reaches commrig through its shared libraries, which stand in for those of "
+             "a vendor. One that has the vendor's library inside, loads it from elsewhere, or "
+             "lacks a library, never does."},
 };
 
 // Row i must describe enumerator i, so that code_info is one array access.
@@ -415,7 +431,7 @@ consteval bool rows_are_in_order() {
   return true;
 }
 static_assert(rows_are_in_order());
-static_assert(kCodes.size() == static_cast<std::size_t>(kObjectUse) + 1);
+static_assert(kCodes.size() == static_cast<std::size_t>(kUnfitProgram) + 1);
 
 }  // namespace
 

@@ -84,6 +84,7 @@ enum class Code : std::uint16_t {
   kBuffersMeet,
   kNoSuchPeer,
   kCommunicatorState,
+  kSameDevice,
   // NET: links between ranks
   kPeerLost,
   kMessageLength,
@@ -108,6 +109,7 @@ enum class Code : std::uint16_t {
   kInCallback,
   kHostMemory,
   kForked,
+  kShareHandle,
   // RUN: running ranks, kernels and commands
   kKernelThrew,
   kAborted,
@@ -118,6 +120,7 @@ enum class Code : std::uint16_t {
   kEventState,
   kWrongResult,
   kObjectUse,
+  kUnfitProgram,
 };
 
 // How a caller may react, independent of the area. Faces translate by kind first.

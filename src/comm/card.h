@@ -21,12 +21,19 @@ struct IdentityCard {
   std::uint64_t process = 0;
   std::uint64_t shared_memory = 0;
   std::uint64_t number = 0;  // rank 0's names the communicator
+  std::int32_t device = -1;  // see DevicePlace
+  std::int32_t device_is_own = 0;
 
   bool same_process(const IdentityCard& other) const {
     return host == other.host && process == other.process;
   }
   bool shares_memory(const IdentityCard& other) const {
     return host == other.host && shared_memory == other.shared_memory;
+  }
+  bool same_device(const IdentityCard& other) const {
+    const bool apart = device_is_own != 0 || other.device_is_own != 0;
+    return device >= 0 && device == other.device &&
+           (apart ? same_process(other) : host == other.host);
   }
 };
 

@@ -10,6 +10,7 @@
 #include "base/interfaces.h"
 #include "bootstrap/identity.h"
 #include "bootstrap/interface_choice.h"
+#include "bootstrap/known_root.h"
 #include "bootstrap/ring.h"
 
 namespace commrig::comm {
@@ -89,7 +90,9 @@ void Lobby::leave_port(std::uint16_t port) {
 
 Result<std::unique_ptr<Communicator>> Lobby::join(const bootstrap::UniqueId& id, int rank,
                                                   int ranks, const JoinOptions& options) {
-  return enter(id, rank, ranks, Refused::kFails, options);
+  if (!bootstrap::is_known_root(id)) return enter(id, rank, ranks, Refused::kFails, options);
+  if (rank == 0) COMMRIG_TRY(open_meeting(id, options));
+  return enter(id, rank, ranks, Refused::kTriesAgain, options);
 }
 
 Result<std::unique_ptr<Communicator>> Lobby::enter(const bootstrap::UniqueId& id, int rank,
@@ -129,7 +132,7 @@ Result<std::unique_ptr<Communicator>> Lobby::join(const bootstrap::Launch& launc
   bootstrap::Meeting meeting = *launch.meeting;
   meeting.magic = magic_of_world(meeting.magic, world);
   COMMRIG_ASSIGN(const bootstrap::UniqueId id, bootstrap::find_meeting(meeting));
-  if (launch.rank == 0) COMMRIG_TRY(open_meeting(meeting, id, options));
+  if (launch.rank == 0) COMMRIG_TRY(open_meeting(id, options));
   return enter(id, launch.rank, launch.ranks, Refused::kTriesAgain, options);
 }
 
@@ -138,17 +141,17 @@ Result<std::unique_ptr<Communicator>> Lobby::join_world(const JoinOptions& optio
   return join(launch.value_or(bootstrap::Launch{}), options);
 }
 
-Status Lobby::open_meeting(const bootstrap::Meeting& meeting, const bootstrap::UniqueId& id,
-                           const JoinOptions& options) {
-  leave_port(meeting.port);
-  COMMRIG_ASSIGN(const Address listen, all_addresses(id.root().family(), meeting.port));
+Status Lobby::open_meeting(const bootstrap::UniqueId& id, const JoinOptions& options) {
+  const std::uint16_t port = id.root().port();
+  leave_port(port);
+  COMMRIG_ASSIGN(const Address listen, all_addresses(id.root().family(), port));
   const auto opened =
-      open_root({.listen = listen, .magic = meeting.magic, .ranks_within = options.root_within});
+      open_root({.listen = listen, .magic = id.magic(), .ranks_within = options.root_within});
   if (opened) return ok();
   return Error::make(opened.error().code,
                      fmt::format("{}; rank 0 meets the others there, on the port that "
-                                 "COMMRIG_PORT names or that follows from MASTER_ADDR and "
-                                 "MASTER_PORT",
+                                 "COMMRIG_PORT or NCCL_COMM_ID names, or that follows from "
+                                 "MASTER_ADDR and MASTER_PORT",
                                  opened.error().message));
 }
 

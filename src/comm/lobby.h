@@ -60,7 +60,9 @@ class Lobby {
   Result<bootstrap::UniqueId> make_id(const IdOptions& options = {});
 
   // Rank `rank` of a new communicator; returns when all `ranks` ranks have called it, here or
-  // elsewhere. Fails with the errors of bootstrap::join_ring and of Communicator::create.
+  // elsewhere. Fails with the errors of bootstrap::join_ring and of Communicator::create. The root
+  // of an id that is_known_root() is opened by rank 0, on all addresses of its host; one such
+  // communicator after the other.
   Result<std::unique_ptr<Communicator>> join(const bootstrap::UniqueId& id, int rank, int ranks,
                                              const JoinOptions& options = {});
 
@@ -86,8 +88,7 @@ class Lobby {
 
   Result<Settled*> settle();
   Result<bootstrap::UniqueId> open_root(const bootstrap::RootOptions& options);
-  Status open_meeting(const bootstrap::Meeting& meeting, const bootstrap::UniqueId& id,
-                      const JoinOptions& options);
+  Status open_meeting(const bootstrap::UniqueId& id, const JoinOptions& options);
   Result<std::unique_ptr<Communicator>> enter(const bootstrap::UniqueId& id, int rank, int ranks,
                                               Refused refused, const JoinOptions& options);
   void leave_port(std::uint16_t port);

@@ -17,6 +17,7 @@
 #include "base/reserved_port.h"
 #include "base/socket.h"
 #include "base/thread_executor.h"
+#include "bootstrap/known_root.h"
 
 namespace commrig::comm {
 namespace {
@@ -135,6 +136,54 @@ TEST(Lobby, AbortEndsTheWaitForOtherRanks) {
   const auto joined = host.lobby().join(id, 0, 2, {.abort = &abort});
   ASSERT_FALSE(joined);
   EXPECT_EQ(joined.error().message, "enough");
+}
+
+UniqueId id_of_known_root(std::uint16_t port) {
+  return *bootstrap::known_root("127.0.0.1:" + std::to_string(port));
+}
+
+TEST(Lobby, RanksMeetWhereTheyWereToldToOneAfterTheOther) {
+  Host hosts[] = {Host("a"), Host("a"), Host("b")};
+  const ReservedPort reserved = *ReservedPort::take();
+  on_threads(3, [&](int rank) {
+    for (int time = 0; time < 3; ++time) {
+      auto joined = hosts[rank].lobby().join(id_of_known_root(reserved.number()), rank, 3);
+      ASSERT_TRUE(joined) << to_string(joined.error());
+      const Status sum = hosts[rank].sum(**joined);
+      EXPECT_TRUE(sum) << to_string(sum.error());
+    }
+  });
+}
+
+// What each of two ranks gets that say they are on these devices.
+void expect_joined(Host& first, Host& second, const DevicePlace& one, const DevicePlace& other,
+                   bool expected) {
+  const UniqueId id = *first.lobby().make_id();
+  on_threads(2, [&](int rank) {
+    JoinOptions options;
+    options.communicator.team.device = rank == 0 ? one : other;
+    const auto joined = (rank == 0 ? first : second).lobby().join(id, rank, 2, options);
+    ASSERT_EQ(joined.has_value(), expected);
+    if (joined) return;
+    EXPECT_EQ(joined.error().code, Code::kSameDevice);
+    EXPECT_THAT(joined.error().message, HasSubstr("ranks 0 and 1 are both on device 3"));
+  });
+}
+
+TEST(Lobby, RanksThatMustNotShareADeviceAreNamed) {
+  Host here("a");
+  Host also_here("a");
+  Host elsewhere("b");
+  const DevicePlace place{.number = 3};
+  const DevicePlace own{.number = 3, .is_own = true};
+  expect_joined(here, here, place, place, false);
+  expect_joined(here, also_here, place, place, false);
+  expect_joined(here, elsewhere, place, place, true);
+  expect_joined(here, also_here, place, {.number = 2}, true);
+  expect_joined(here, also_here, place, {}, true);
+  // Devices of its own are nobody else's, and still two threads may not share one.
+  expect_joined(here, also_here, own, own, true);
+  expect_joined(here, here, own, own, false);
 }
 
 TEST(LobbyLaunch, WorldsComeOneAfterTheOther) {

@@ -52,6 +52,7 @@ class Setup {
   std::vector<int> ranks_of_process(int peer) const;
 
   Status introduce();
+  Status check_devices() const;
   Status listen();
   Result<std::shared_ptr<Team>> make();
   Result<std::map<int, Socket>> meet_processes();
@@ -90,9 +91,25 @@ Status Setup::introduce() {
   const IdentityCard mine{.host = identity.host,
                           .process = identity.process,
                           .shared_memory = identity.shared_memory,
-                          .number = process_.next_number()};
+                          .number = process_.next_number(),
+                          .device = options_.device.number,
+                          .device_is_own = options_.device.is_own ? 1 : 0};
   COMMRIG_ASSIGN(identities_, exchange_cards(exchange_, mine));
   number_ = identities_.front().number;
+  return check_devices();
+}
+
+// All ranks see the same cards, so all find the same pair.
+Status Setup::check_devices() const {
+  for (int last = 1; last < exchange_.ranks(); ++last) {
+    for (int first = 0; first < last; ++first) {
+      if (!who(first).same_device(who(last))) continue;
+      return Error::make(
+          Code::kSameDevice,
+          fmt::format("ranks {} and {} are both on device {} of one {}", first, last,
+                      who(first).device, who(first).same_process(who(last)) ? "process" : "host"));
+    }
+  }
   return ok();
 }
 

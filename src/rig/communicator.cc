@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "bootstrap/environment.h"
+#include "bootstrap/known_root.h"
 #include "rig/runtime.h"
 #include "rig/step_work.h"
 
@@ -98,19 +100,28 @@ Result<std::vector<Communicator::Ptr>> Communicator::create_all(std::span<const 
 
 Result<bootstrap::UniqueId::Bytes> Communicator::make_id() {
   COMMRIG_ASSIGN(Runtime* const found, runtime());
+  const auto told = bootstrap::process_environment("NCCL_COMM_ID").value_or("");
+  if (!told.empty()) {
+    const Result<bootstrap::UniqueId> known = bootstrap::known_root(told);
+    if (known) return known->bytes();
+    return Error::make(known.error().code, "NCCL_COMM_ID: " + known.error().message);
+  }
   COMMRIG_ASSIGN(const bootstrap::UniqueId id, found->lobby().make_id());
   return id.bytes();
 }
 
 Result<Communicator::Ptr> Communicator::join(const bootstrap::UniqueId::Bytes& id, int rank,
-                                             int ranks, int device, const AbortFlag* abort) {
+                                             int ranks, int device, const JoinOptions& options) {
   COMMRIG_TRY(check_not_in_callback());
   COMMRIG_ASSIGN(Runtime* const found, runtime());
   COMMRIG_ASSIGN(const bootstrap::UniqueId known, bootstrap::UniqueId::from_bytes(id));
+  const comm::DevicePlace place{.number = options.shares_device ? -1 : device,
+                                .is_own = devices_are_own(found->machine().devices())};
   COMMRIG_ASSIGN(std::unique_ptr<comm::Communicator> made,
-                 found->lobby().join(
-                     known, rank, ranks,
-                     {.communicator = {.devices = found->machine().devices()}, .abort = abort}));
+                 found->lobby().join(known, rank, ranks,
+                                     {.communicator = {.team = {.device = place},
+                                                       .devices = found->machine().devices()},
+                                      .abort = options.abort}));
   return std::make_shared<Communicator>(std::move(made), device);
 }
 

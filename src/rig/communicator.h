@@ -27,6 +27,14 @@ struct StreamMessage {
   comm::Message message;
 };
 
+struct JoinOptions {
+  const AbortFlag* abort = nullptr;  // ends the set-up
+  // Whether the device may be that of other ranks, too. All processes of a host have the same
+  // devices, but for those that have fewer than the host has ranks, or CUDA_VISIBLE_DEVICES of
+  // their own.
+  bool shares_device = true;
+};
+
 // One rank's membership, on a device, with streams by handle. The calls of one communicator come
 // from one thread at a time; abort() and error() may come from any. Handles of default streams mean
 // those of the communicator's device.
@@ -37,14 +45,15 @@ class COMMRIG_RIG Communicator {
   // All ranks of this process; rank r is on devices[r]. kBadDevice, kRankCount, kSystemCall.
   static Result<std::vector<Ptr>> create_all(std::span<const int> devices);
 
-  // An id for one communicator, whose root listens in this process. As comm::Lobby::make_id.
+  // An id for one communicator, whose root listens in this process. As comm::Lobby::make_id. Where
+  // NCCL_COMM_ID is set, the id that follows from it, whose root rank 0 opens; kBadAddress.
   static Result<bootstrap::UniqueId::Bytes> make_id();
 
   // One rank of a communicator whose ranks are threads, processes, or both; returns when all have
   // called it, or with an error when `abort` is raised. As comm::Lobby::join; kBadUniqueId for
-  // bytes that no root has made.
+  // bytes that no root has made, kSameDevice as the options say.
   static Result<Ptr> join(const bootstrap::UniqueId::Bytes& id, int rank, int ranks, int device,
-                          const AbortFlag* abort = nullptr);
+                          const JoinOptions& options = {});
   static void raise(AbortFlag& abort);
 
   Communicator(std::unique_ptr<comm::Communicator> made, int device)

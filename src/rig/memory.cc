@@ -77,11 +77,18 @@ bool is_of_device(const Range& range) {
   return range.kind == MemoryKind::kDevice || range.kind == MemoryKind::kManaged;
 }
 
-// What is freed may still be in use on a stream; an error of a stream is not that of the freeing.
-Status settle_device(int device) {
-  COMMRIG_TRY(check_not_in_callback());
-  (void)synchronize_device(device);
-  return ok();
+// Memory that is mapped, and which device::Memory does not know.
+bool is_mapped(const PointerInfo& info) {
+  return info.kind == MemoryKind::kHost || info.kind == MemoryKind::kShared;
+}
+
+Status check_inside(const PointerInfo& info, const void* start, std::size_t bytes) {
+  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(start) -
+                                               static_cast<const std::byte*>(info.base));
+  if (bytes <= info.bytes - offset) return ok();
+  return Error::make(Code::kOutOfRange,
+                     fmt::format("{} bytes at offset {} of {} memory of {} bytes", bytes, offset,
+                                 info.kind == MemoryKind::kHost ? "host" : "shared", info.bytes));
 }
 
 Error no_host_memory(const void* pointer, const char* state) {
@@ -111,6 +118,8 @@ std::size_t extent(std::size_t pitch, const Copy& copy) {
 
 Status check_extent(device::Memory& memory, const void* start, std::size_t bytes) {
   if (start == nullptr) return Error::make(Code::kUnknownPointer, "a copy with a null pointer");
+  const PointerInfo info = ranges().find(start);
+  if (info.kind == MemoryKind::kShared) return check_inside(info, start, bytes);
   if (!memory.is_device_address(start)) return ok();
   COMMRIG_TRY(memory.resolve(start, bytes));
   return ok();
@@ -200,13 +209,29 @@ Status unregister_host(void* pointer) {
   return no_host_memory(pointer, "is not the start of registered host memory");
 }
 
+Status settle_device(int device) {
+  COMMRIG_TRY(check_not_in_callback());
+  (void)synchronize_device(device);
+  return ok();
+}
+
+void add_shared(void* pointer, int device, std::size_t bytes) {
+  ranges().add(pointer, {MemoryKind::kShared, device, bytes, false});
+}
+
+void remove_shared(void* pointer) {
+  ranges().remove(pointer, [](const Range& range) { return range.kind == MemoryKind::kShared; });
+}
+
 PointerInfo pointer_info(const void* pointer) {
   return ranges().find(pointer);
 }
 
 Status check_reachable(const void* pointer, std::size_t bytes) {
   COMMRIG_ASSIGN(Runtime* const found, runtime());
-  if (bytes == 0 || ranges().find(pointer).kind == MemoryKind::kHost) return ok();
+  const PointerInfo info = ranges().find(pointer);
+  if (bytes == 0 || info.kind == MemoryKind::kHost) return ok();
+  if (info.kind == MemoryKind::kShared) return check_inside(info, pointer, bytes);
   COMMRIG_TRY(found->machine().memory().resolve(pointer, bytes));
   return ok();
 }
@@ -250,16 +275,11 @@ Status fill_on_stream(void* stream, int device, void* target, std::uint8_t value
                       std::size_t bytes) {
   if (bytes == 0) return ok();
   const PointerInfo info = ranges().find(target);
-  if (info.kind != MemoryKind::kHost) {
+  if (!is_mapped(info)) {
     COMMRIG_ASSIGN(const std::shared_ptr<device::Stream> found, stream_for_work(stream, device));
     return device::fill(*found, target, value, bytes);
   }
-  const std::size_t offset = static_cast<std::size_t>(static_cast<std::byte*>(target) -
-                                                      static_cast<std::byte*>(info.base));
-  if (bytes > info.bytes - offset) {
-    return Error::make(Code::kOutOfRange, fmt::format("{} bytes at offset {} of host memory of {}",
-                                                      bytes, offset, info.bytes));
-  }
+  COMMRIG_TRY(check_inside(info, target, bytes));
   COMMRIG_ASSIGN(const std::shared_ptr<device::Stream> found, stream_for_work(stream, device));
   return found->enqueue(std::make_unique<StepWork>([target, value, bytes] {
     std::memset(target, value, bytes);

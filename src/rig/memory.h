@@ -19,6 +19,7 @@ enum class MemoryKind : std::uint8_t {
   kHost,      // of the host, allocated or registered here
   kDevice,
   kManaged,  // of a device, and meant to be used by the host as well
+  kShared,   // of a device, by another process, see share.h
 };
 
 // The range that a pointer lies in.
@@ -45,6 +46,14 @@ COMMRIG_RIG Status release_host(void* pointer);
 // range that is known in part, or for the start of none.
 COMMRIG_RIG Status register_host(int device, void* pointer, std::size_t bytes);
 COMMRIG_RIG Status unregister_host(void* pointer);
+
+// For share.cc: what it has mapped becomes known, and is forgotten.
+void add_shared(void* pointer, int device, std::size_t bytes);
+void remove_shared(void* pointer);
+
+// Waits for all streams of the device, whose errors are not told: what is freed may still be in use
+// there. kInCallback.
+Status settle_device(int device);
 
 COMMRIG_RIG PointerInfo pointer_info(const void* pointer);
 

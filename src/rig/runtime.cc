@@ -40,6 +40,13 @@ std::optional<int> number(std::string_view text) {
 constexpr std::array kLocalRanks = {"COMMRIG_LOCAL_RANKS", "LOCAL_WORLD_SIZE",
                                     "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
 
+std::optional<int> local_ranks() {
+  for (const char* const name : kLocalRanks) {
+    if (const std::optional<int> value = number(variable(name).value_or(""))) return value;
+  }
+  return std::nullopt;
+}
+
 Result<int> read_device_count() {
   if (const auto text = variable("COMMRIG_DEVICES")) {
     const std::optional<int> value = number(*text);
@@ -48,13 +55,7 @@ Result<int> read_device_count() {
         Code::kBadArgument,
         fmt::format("COMMRIG_DEVICES is '{}'; expected a number from 1 to {}", *text, kDevicesMax));
   }
-  for (const char* const name : kLocalRanks) {
-    const auto text = variable(name);
-    if (const std::optional<int> value = number(text.value_or(""))) {
-      return std::clamp(*value, kDevicesUsually, kDevicesMax);
-    }
-  }
-  return kDevicesUsually;
+  return std::clamp(local_ranks().value_or(kDevicesUsually), kDevicesUsually, kDevicesMax);
 }
 
 struct Start {
@@ -94,6 +95,10 @@ Result<Runtime*> runtime() {
 Result<int> device_count() {
   COMMRIG_ASSIGN(Runtime* const found, runtime());
   return found->machine().devices();
+}
+
+bool devices_are_own(int devices) {
+  return variable("CUDA_VISIBLE_DEVICES") || devices < local_ranks().value_or(1);
 }
 
 int current_device() {

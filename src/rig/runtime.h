@@ -41,6 +41,10 @@ Result<Runtime*> runtime();
 // this host by the launcher's variables where that is more.
 COMMRIG_RIG Result<int> device_count();
 
+// Whether the devices of this process are not those of the other processes of its host: where it
+// sees fewer than the host has ranks by the launcher's variables, or CUDA_VISIBLE_DEVICES is set.
+bool devices_are_own(int devices);
+
 // The device of the calling thread's calls: 0 at first. Setting fails with kBadDevice.
 COMMRIG_RIG int current_device();
 COMMRIG_RIG Status set_current_device(int device);

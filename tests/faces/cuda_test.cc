@@ -343,8 +343,8 @@ TEST_F(Cuda, OtherLaunchesAreRefused) {
   expect_error(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal),
                cudaErrorStreamCaptureUnsupported);
   expect_error(cudaGraphCreate(&graph, 0), cudaErrorNotSupported);
-  cudaIpcMemHandle_t handle;
-  expect_error(cudaIpcGetMemHandle(&handle, nullptr), cudaErrorNotSupported);
+  cudaIpcEventHandle_t handle;
+  expect_error(cudaIpcGetEventHandle(&handle, nullptr), cudaErrorNotSupported);
 }
 
 TEST_F(Cuda, ErrorsHaveNamesAndTexts) {

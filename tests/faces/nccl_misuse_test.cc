@@ -300,5 +300,30 @@ TEST(NotYet, FunctionsSaySoAndLeaveNoHandle) {
   EXPECT_NCCL(ncclCommWindowDeregister(one.comms[0], nullptr), ncclSuccess);
 }
 
+TEST(InitRank, RefusesTwoRanksOnOneDevice) {
+  ncclUniqueId id;
+  EXPECT_NCCL(ncclGetUniqueId(&id), ncclSuccess);
+  ncclComm_t comms[2] = {};
+  EXPECT_CUDA(cudaSetDevice(3), cudaSuccess);
+  EXPECT_NCCL(ncclGroupStart(), ncclSuccess);
+  for (int r = 0; r < 2; ++r) EXPECT_NCCL(ncclCommInitRank(&comms[r], 2, id, r), ncclSuccess);
+  EXPECT_NCCL(ncclGroupEnd(), ncclInvalidUsage);
+  EXPECT_NE(last_error().find("ranks 0 and 1 are both on device 3 of one process"),
+            std::string::npos);
+  EXPECT_EQ(comms[0], nullptr);
+  EXPECT_EQ(comms[1], nullptr);
+  EXPECT_CUDA(cudaSetDevice(0), cudaSuccess);
+}
+
+TEST(UniqueId, FromAnAddressThatIsNoneIsRefused) {
+  for (const char* const text : {"127.0.0.1", "127.0.0.1:0", "127.0.0.1:70000", "[::1", ":", "-"}) {
+    ASSERT_EQ(setenv("NCCL_COMM_ID", text, 1), 0);
+    ncclUniqueId id;
+    EXPECT_NCCL(ncclGetUniqueId(&id), ncclInvalidArgument);
+    EXPECT_NE(last_error().find("NCCL_COMM_ID"), std::string::npos);
+  }
+  ASSERT_EQ(unsetenv("NCCL_COMM_ID"), 0);
+}
+
 }  // namespace
 }  // namespace commrig::faces

@@ -49,6 +49,14 @@ static inline cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t cou
 static inline cudaError_t cudaMemsetAsync(void* devPtr, int value, size_t count) {
   return ::cudaMemsetAsync(devPtr, value, count, 0);
 }
+/* As runtimes before 12 had it; there is no node and no text to tell. */
+static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                               cudaGraphNode_t* error_node, char* log,
+                                               size_t log_bytes) {
+  if (error_node != NULL) *error_node = NULL;
+  if (log != NULL && log_bytes > 0) *log = 0;
+  return ::cudaGraphInstantiate(exec, graph, 0);
+}
 /* A function as it is, without a cast to a pointer to void. */
 template <class... Parameters>
 static inline cudaError_t cudaLaunchKernel(void (*func)(Parameters...), dim3 gridDim, dim3 blockDim,
