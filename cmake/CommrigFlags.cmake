@@ -48,3 +48,10 @@ if(COMMRIG_SANITIZE)
     add_compile_definitions(COMMRIG_TSAN=1)
   endif()
 endif()
+
+# For shared libraries: every symbol must be found when they are linked. Clang leaves the runtime of
+# sanitizers to the program.
+set(commrig_link_closed LINKER:-z,defs)
+if(COMMRIG_SANITIZE)
+  set(commrig_link_closed "")
+endif()

@@ -86,7 +86,8 @@ struct alignas(kLine) StateLine {
 // The error that the rank has met, for ranks of other processes. Written before life says so.
 struct alignas(kLine) FailureLines {
   std::atomic<std::uint32_t> code{0};
-  std::array<char, 5 * kLine - sizeof(std::uint32_t)> text{};
+  std::atomic<std::int32_t> lost{-1};  // the rank whose end was the cause
+  std::array<char, 5 * kLine - 2 * sizeof(std::uint32_t)> text{};
 };
 
 // The lines of one rank. Operations of even number use flags[0] and calls[0], the others the

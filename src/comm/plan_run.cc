@@ -264,10 +264,7 @@ Status PlanRun::check_alive(int peer, std::uint32_t phase) const {
   const Board& board = endpoint().team().board(peer);
   const Life life = board.state.life.load(std::memory_order_acquire);
   if (life == Life::kAlive || life == Life::kAbsent) return ok();
-  if (life == Life::kFailed) {
-    return Error::make(static_cast<Code>(board.failure.code.load(std::memory_order_relaxed) - 1),
-                       board.failure.text.data());
-  }
+  if (life == Life::kFailed) return endpoint().team().failure_of(peer);
   COMMRIG_ASSIGN(const bool reached, this->reached(peer, phase));
   if (reached) return ok();
   return Error::make(

@@ -92,17 +92,28 @@ void Team::add(int rank, int peer, Socket socket) {
   links_.lock()->sockets.emplace(Pair{rank, peer}, std::move(socket));
 }
 
-// A process that has left the communicator before may end.
+// A process that has left the communicator before may end. One that has failed before tells why.
 void Team::lose(Neighbour& neighbour, const Error& error) {
   neighbour.lost.store(true, std::memory_order_relaxed);
-  bool needed = false;
+  std::optional<Error> cause;
   for (const int rank : neighbour.ranks) {
     std::atomic<Life>& life = board(rank).state.life;
-    if (life.load(std::memory_order_acquire) == Life::kFinalized) continue;
+    const Life last = life.load(std::memory_order_acquire);
+    if (last == Life::kFinalized) continue;
+    const bool failed = last == Life::kFailed;
+    const int lost = failed ? board(rank).failure.lost.load(std::memory_order_relaxed) : rank;
+    int nobody = transport::Link::kNobody;
+    first_lost_.compare_exchange_strong(nobody, lost);
+    if (!cause) cause = failed ? failure_of(rank) : error;
     life.store(Life::kDead, std::memory_order_release);
-    needed = true;
   }
-  if (needed) fail(error);
+  if (cause) fail(*cause);
+}
+
+Error Team::failure_of(int rank) const {
+  const FailureLines& failure = board(rank).failure;
+  return Error::make(static_cast<Code>(failure.code.load(std::memory_order_relaxed) - 1),
+                     failure.text.data());
 }
 
 Result<std::byte*> Team::peer_buffer(int rank, std::uint64_t address, std::size_t bytes) {
@@ -121,7 +132,7 @@ Result<transport::Link*> Team::link(int rank, int peer) {
   auto& link = links->made[{rank, peer}];
   if (link == nullptr) {
     COMMRIG_ASSIGN(link, connect(*links, rank, peer));
-    if (link != nullptr && abort_.raised()) link->abort();
+    if (link != nullptr && abort_.raised()) link->abort(lost_rank(*links));
   }
   return link.get();
 }
@@ -184,10 +195,30 @@ Result<std::shared_ptr<Team>> Team::child(std::uint64_t number, int ranks) {
   return team;
 }
 
+// Who is to be named to those that see neither its end nor its links. What others have found out
+// before they ended themselves counts first.
+int Team::lost_rank(const Links& links) const {
+  if (const int first = first_lost_.load(); first >= 0) return first;
+  for (const auto& neighbour : neighbours_) {
+    for (const int rank : neighbour->ranks) {
+      const Board& theirs = board(rank);
+      if (theirs.state.life.load(std::memory_order_acquire) != Life::kFailed) continue;
+      const int lost = theirs.failure.lost.load(std::memory_order_relaxed);
+      if (lost >= 0) return lost;
+    }
+  }
+  for (const auto& [pair, link] : links.made) {
+    if (link != nullptr && link->lost_rank() >= 0) return link->lost_rank();
+  }
+  return transport::Link::kNobody;
+}
+
 void Team::fail(const Error& error) {
   const bool first = !abort_.raised();
   abort_.raise(error, machine_.executor());
   if (first) {
+    const auto links = links_.lock();
+    const int lost = lost_rank(*links);
     for (const int rank : locals_) {
       Board& own = board(rank);
       std::uint32_t none = 0;
@@ -195,13 +226,9 @@ void Team::fail(const Error& error) {
       if (!own.failure.code.compare_exchange_strong(none, code)) continue;
       const std::size_t length = std::min(error.message.size(), own.failure.text.size() - 1);
       std::copy_n(error.message.data(), length, own.failure.text.data());
+      own.failure.lost.store(lost, std::memory_order_relaxed);
       Life alive = Life::kAlive;
       own.state.life.compare_exchange_strong(alive, Life::kFailed, std::memory_order_acq_rel);
-    }
-    const auto links = links_.lock();
-    int lost = transport::Link::kNobody;
-    for (const auto& [pair, link] : links->made) {
-      if (link != nullptr && lost < 0) lost = link->lost_rank();
     }
     for (const auto& [pair, link] : links->made) {
       if (link != nullptr) link->abort(lost);

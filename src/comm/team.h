@@ -52,6 +52,7 @@ class Team {
   // Null for a rank that shares no memory with this process.
   Board* find_board(int rank) { return boards_[static_cast<std::size_t>(rank)]; }
   Board& board(int rank) { return *boards_[static_cast<std::size_t>(rank)]; }
+  const Board& board(int rank) const { return *boards_[static_cast<std::size_t>(rank)]; }
   // Scratch of kSlotBytes.
   std::byte* slot(int rank, std::size_t parity) {
     return slots_[static_cast<std::size_t>(rank)] + parity * kSlotBytes;
@@ -76,6 +77,8 @@ class Team {
   // Ends every operation of the communicator, now and later, with this error; the first one stays.
   // Never waits.
   void fail(const Error& error);
+  // The error with which that rank has failed, as its board says.
+  Error failure_of(int rank) const;
   const AbortFlag& abort() const { return abort_; }
 
   // After a flag was written: lets those go on that wait for it.
@@ -110,6 +113,7 @@ class Team {
   void map(std::byte* base, std::span<const int> ranks, bool fresh);
   Result<std::unique_ptr<transport::Link>> connect(Links& links, int rank, int peer);
   Result<std::unique_ptr<transport::Link>> connect_near(int rank, int peer, Neighbour& neighbour);
+  int lost_rank(const Links& links) const;
   void lose(Neighbour& neighbour, const Error& error);
   Neighbour* neighbour_of(int rank) { return neighbour_of_[static_cast<std::size_t>(rank)]; }
 
@@ -124,6 +128,7 @@ class Team {
   std::vector<Neighbour*> neighbour_of_;
   bool shares_memory_ = false;
   AbortFlag abort_;
+  std::atomic<int> first_lost_{transport::Link::kNobody};
   Guarded<std::map<std::uint64_t, Child>> children_;
   std::vector<std::unique_ptr<Neighbour>> neighbours_;
   Guarded<Links> links_;  // use the neighbours

@@ -71,11 +71,12 @@ void RingLink::abort(int lost_rank) {
   options_.peer_waker.wake();
 }
 
+// What the peer has said counts more than that it is gone itself by now.
 int RingLink::lost_rank() const {
-  const std::optional<Error> error = lost_.error();
-  if (error.has_value() && error->code == Code::kPeerLost) return options_.ends.peer;
   const std::uint32_t told = memory_.aborted.load(kOrdered);
-  return told < 2 ? kNobody : static_cast<int>(told) - 2;
+  if (told >= 2) return static_cast<int>(told) - 2;
+  const std::optional<Error> error = lost_.error();
+  return error.has_value() && error->code == Code::kPeerLost ? options_.ends.peer : kNobody;
 }
 
 void RingLink::lose(const Error& error) {

@@ -95,12 +95,16 @@ void TcpLink::abort(int lost_rank) {
   waker_.wake();
 }
 
+// What the peer has said counts more than what was seen of its end: a peer that says who was lost
+// may be gone itself when this rank next sends to it.
 int TcpLink::lost_rank() const {
+  const int told = told_lost_.load(std::memory_order_acquire);
+  if (told >= 0) return told;
   for (const Ending* ending : {&broken_, &send_failed_, &lost_}) {
     const std::optional<Error> error = ending->error();
-    if (error.has_value() && error->code == Code::kPeerLost) return ends_.peer;
+    if (error.has_value()) return error->code == Code::kPeerLost ? ends_.peer : kNobody;
   }
-  return told_lost_.load(std::memory_order_acquire);
+  return kNobody;
 }
 
 // ---- sending

@@ -239,6 +239,21 @@ TEST_P(PairLinkTest, AnAbortWakesAPeerThatSleeps) {
                   }});
 }
 
+TEST_P(PairLinkTest, WhoWasLostIsKnownFromAPeerThatIsGoneItself) {
+  constexpr int kLost = 7;
+  const Bytes source = pattern(4, 3000);
+  b().abort(kLost);
+  driver_a().run({[&] { world_->close_b(); },
+                  [&] {
+                    Status status = ok();
+                    for (int i = 0; i < 1000 && status; ++i) status = driver_a().send(a(), source);
+                    EXPECT_FALSE(status.has_value());
+                    EXPECT_EQ(a().lost_rank(), kLost);
+                    EXPECT_FALSE(driver_a().send(a(), source).has_value());
+                    EXPECT_EQ(a().lost_rank(), kLost);
+                  }});
+}
+
 TEST_P(PairLinkTest, APeerThatClosesIsNamedAfterWhatItHasSentWasDelivered) {
   const Bytes source = pattern(7, 3000);
   ASSERT_EQ(text(driver_b().send(b(), source)), "ok");

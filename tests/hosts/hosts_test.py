@@ -94,7 +94,8 @@ class HostsTest(unittest.TestCase):
     def test_random_program_agrees_with_the_reference(self):
         ranks = self.start("program")
         for rank, each in enumerate(ranks):
-            self.assertEqual(each.communicate()[0], "good\n", f"rank {rank}")
+            said = each.communicate()[0]
+            self.assertEqual((said, each.returncode), ("good\n", 0), f"rank {rank}")
 
     def test_rank_that_is_killed_is_named_on_both_hosts(self):
         for victim in (1, RANKS - 1):

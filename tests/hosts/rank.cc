@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "base/log.h"
 #include "base/rng.h"
 #include "comm/lobby.h"
 #include "tests/integration/random_program.h"
@@ -50,6 +51,7 @@ int main(int argc, char** argv) {
     std::fputs("usage: hosts_rank program | endless\n", stderr);
     return 2;
   }
+  commrig::set_log_sink(commrig::stderr_sink);
   const commrig::Status status = commrig::run(what == "endless");
   std::puts(status ? "good" : commrig::to_string(status.error()).c_str());
   return status ? 0 : 1;
