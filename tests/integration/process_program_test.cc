@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <mutex>
 #include <numeric>
 #include <thread>
@@ -99,9 +98,8 @@ TEST_P(ProcessProgram, AgreesWithTheReference) {
   const std::uint64_t seed = seed_from_environment(6'000);
   SCOPED_TRACE(testing::Message() << "COMMRIG_SEED=" << seed);
   const int ranks = GetParam().ranks();
-  const char* const text = std::getenv("COMMRIG_OPERATIONS");  // NOLINT(concurrency-mt-unsafe)
-  ProgramOptions program{.seed = seed, .operations = ranks <= 9 ? 150 : ranks <= 33 ? 60 : 10};
-  if (text != nullptr) program.operations = std::atoi(text);
+  const int usual = ranks <= 9 ? 150 : ranks <= 33 ? 60 : 10;
+  ProgramOptions program{.seed = seed, .operations = operations_from_environment(usual)};
   program.bytes_max = ranks <= 9 ? std::size_t{8} << 20U : std::size_t{1} << 20U;
   const std::vector<ChildProcess> children =
       fork_ranks(GetParam(), [program](comm::Communicator& communicator, device::Machine& machine) {

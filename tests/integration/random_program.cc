@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -342,6 +343,16 @@ Status Program::run() {
 }
 
 }  // namespace
+
+int operations_from_environment(int usual) {
+  const char* const text = std::getenv("COMMRIG_OPERATIONS");  // NOLINT(concurrency-mt-unsafe)
+  if (text != nullptr) return std::atoi(text);
+#if defined(COMMRIG_SANITIZED)
+  return (usual + 3) / 4;
+#else
+  return usual;
+#endif
+}
 
 Status run_random_program(const ProgramOptions& options, comm::Communicator& world,
                           device::Machine& machine) {

@@ -15,6 +15,10 @@ struct ProgramOptions {
   std::size_t bytes_max = std::size_t{1} << 20U;  // of one rank's larger buffer
 };
 
+// COMMRIG_OPERATIONS of the environment; else `usual`, or a quarter of it under sanitizers, which
+// take ten times as long.
+int operations_from_environment(int usual);
+
 // A random program of collectives and messages, the same for all ranks that give the same options:
 // every collective, element type, op, root and form, in place and not, on several streams, over the
 // whole communicator and ones that are split from it, in device and host memory. This runs the part

@@ -40,12 +40,9 @@ class ThreadProgram : public testing::TestWithParam<int> {
     }
   }
 
-  // With those of the processes, 10,000 in all. COMMRIG_OPERATIONS in the environment sets another
-  // number for each program.
+  // With those of the processes, 10,000 in all.
   static int operations(int ranks) {
-    const char* const text = std::getenv("COMMRIG_OPERATIONS");  // NOLINT(concurrency-mt-unsafe)
-    if (text != nullptr) return std::atoi(text);
-    return ranks <= 9 ? 400 : ranks <= 33 ? 200 : 50;
+    return operations_from_environment(ranks <= 9 ? 400 : ranks <= 33 ? 200 : 50);
   }
 };
 
