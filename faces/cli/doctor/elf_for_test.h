@@ -39,9 +39,9 @@ class ElfForTest {
   // A table of texts, each ended by a zero; the first one is empty.
   class Texts {
    public:
-    Elf64_Word add(const std::string& text) {
+    Elf64_Word add(const std::string& one) {
       const auto offset = static_cast<Elf64_Word>(all.size());
-      all += text + '\0';
+      all += one + '\0';
       return offset;
     }
     std::string all = std::string(1, '\0');
