@@ -45,7 +45,7 @@ Holdings Holdings::now(device::Machine& machine) {
 std::string Holdings::compare(const Holdings& after) const {
   std::string text;
   const auto differ = [&text](const char* what, std::size_t old, std::size_t found) {
-    if (old != found) text += fmt::format("{}: {}, then {}; ", what, old, found);
+    if (found > old) text += fmt::format("{}: {}, then {}; ", what, old, found);
   };
   differ("descriptors", descriptors, after.descriptors);
   differ("threads", threads, after.threads);

@@ -19,8 +19,8 @@ struct Holdings {
   std::size_t arena_segments = 0;
 
   static Holdings now(device::Machine& machine);
-  // What there is more or less of in `after`; empty when nothing is. Maps may differ by a few,
-  // which are the allocator's own.
+  // What there is more of in `after`; empty when nothing is. Maps may be more by a few, which are
+  // the allocator's own.
   std::string compare(const Holdings& after) const;
 };
 

@@ -45,9 +45,9 @@ class Site {
   Result<std::string> run(const bootstrap::UniqueId& id, int rank) {
     COMMRIG_ASSIGN(const auto world, lobby_.join(id, rank, kRanks, options_));
     for (int i = 0; i < kWarmUp; ++i) COMMRIG_TRY(cycle(*world));
-    COMMRIG_ASSIGN(const Holdings before, look(*world));
+    COMMRIG_ASSIGN(const Holdings before, look(*world, Holdings()));
     for (int i = 0; i < kCycles; ++i) COMMRIG_TRY(cycle(*world));
-    COMMRIG_ASSIGN(const Holdings after, look(*world));
+    COMMRIG_ASSIGN(const Holdings after, look(*world, before));
     return before.compare(after);
   }
 
@@ -75,10 +75,16 @@ class Site {
     return one->finalize();
   }
 
-  // When nobody has anything under way.
-  Result<Holdings> look(comm::Communicator& world) {
+  // When nobody has anything under way. Service threads of the last root or link may still be about
+  // to end, so it looks again and again until there is no more than expected.
+  Result<Holdings> look(comm::Communicator& world, const Holdings& expected) {
+    constexpr int kLooks = 1'000;
     COMMRIG_TRY(world.barrier());
-    const Holdings holdings = Holdings::now(machine_);
+    Holdings holdings = Holdings::now(machine_);
+    for (int i = 0; i < kLooks && !expected.compare(holdings).empty(); ++i) {
+      std::this_thread::yield();
+      holdings = Holdings::now(machine_);
+    }
     COMMRIG_TRY(world.barrier());
     return holdings;
   }
