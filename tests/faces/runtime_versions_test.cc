@@ -49,10 +49,12 @@ TEST(RuntimeVersions, DevicePropertiesLieWhereTheRuntimesOwnHeaderHasThem) {
     void* const library = dlopen(layout.library, RTLD_NOW | RTLD_LOCAL);
     ASSERT_NE(library, nullptr) << dlerror();
     auto* const get =
-        reinterpret_cast<cudaError_t (*)(void*, int)>(dlsym(library, layout.function));
+        reinterpret_cast<cudaError_t (*)(cudaDeviceProp*, int)>(dlsym(library, layout.function));
     ASSERT_NE(get, nullptr);
     std::vector<char> bytes(layout.bytes + 64, kUntouched);
-    ASSERT_EQ(get(bytes.data(), 1), cudaSuccess);
+    // The struct of another runtime.
+    auto* const properties = reinterpret_cast<cudaDeviceProp*>(bytes.data());
+    ASSERT_EQ(get(properties, 1), cudaSuccess);
     EXPECT_STREQ(bytes.data(), known.name);
     EXPECT_EQ(read<int>(bytes, layout.warp_size), 32);
     EXPECT_EQ(read<int>(bytes, layout.major), 9);
@@ -62,8 +64,8 @@ TEST(RuntimeVersions, DevicePropertiesLieWhereTheRuntimesOwnHeaderHasThem) {
     EXPECT_EQ(read<int>(bytes, layout.blocks), known.maxBlocksPerMultiProcessor);
     for (std::size_t i = layout.bytes; i < bytes.size(); ++i) ASSERT_EQ(bytes[i], kUntouched);
     EXPECT_EQ(get(nullptr, 0), cudaErrorInvalidValue);
-    EXPECT_EQ(get(bytes.data(), 1000), cudaErrorInvalidDevice);
-    EXPECT_EQ(get(bytes.data(), -1), cudaErrorInvalidDevice);
+    EXPECT_EQ(get(properties, 1000), cudaErrorInvalidDevice);
+    EXPECT_EQ(get(properties, -1), cudaErrorInvalidDevice);
   }
   (void)cudaGetLastError();
 }
