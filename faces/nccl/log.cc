@@ -201,7 +201,7 @@ void warn(std::string_view text) {
   kept[bytes] = '\0';
   const Settings& found = settings(*locked);
   if (found.level < Level::kWarn) return;
-  print(found, "\n" + time_of_day() + prefix(found) + "NCCL WARN " + std::string(text));
+  print(found, fmt::format("\n{}{}NCCL WARN {}", time_of_day(), prefix(found), text));
 }
 
 const char* last_error() {
