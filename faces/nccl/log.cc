@@ -14,6 +14,8 @@
 #include <memory>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "base/guarded.h"
 #include "faces/nccl/include/nccl.h"
 #include "rig/runtime.h"
