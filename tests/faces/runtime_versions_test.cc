@@ -16,7 +16,7 @@ namespace {
 constexpr char kUntouched = 0x5A;
 
 struct Layout {
-  const char* library;
+  const char* file;
   const char* function;
   std::size_t bytes;
   std::size_t warp_size;
@@ -45,8 +45,8 @@ TEST(RuntimeVersions, DevicePropertiesLieWhereTheRuntimesOwnHeaderHasThem) {
   cudaDeviceProp known{};
   ASSERT_EQ(cudaGetDeviceProperties(&known, 1), cudaSuccess);
   for (const Layout& layout : kLayouts) {
-    SCOPED_TRACE(std::string(layout.library) + " " + layout.function);
-    void* const library = dlopen(layout.library, RTLD_NOW | RTLD_LOCAL);
+    SCOPED_TRACE(std::string(layout.file) + " " + layout.function);
+    void* const library = dlopen(layout.file, RTLD_NOW | RTLD_LOCAL);
     ASSERT_NE(library, nullptr) << dlerror();
     auto* const get =
         reinterpret_cast<cudaError_t (*)(cudaDeviceProp*, int)>(dlsym(library, layout.function));
