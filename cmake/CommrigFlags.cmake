@@ -10,8 +10,14 @@ set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 
 find_package(Threads REQUIRED)
 
-# ccache with a base folder gives the compiler paths relative to the build folder.
-file(RELATIVE_PATH commrig_root_from_build "${PROJECT_BINARY_DIR}" "${PROJECT_SOURCE_DIR}")
+# Source locations in messages read src/..., wherever the checkout lies. Our ccache gives the compiler
+# paths relative to the build folder; the absolute one on the command line would keep checkouts from
+# sharing objects.
+if(COMMRIG_CCACHE)
+  file(RELATIVE_PATH commrig_source_prefix "${PROJECT_BINARY_DIR}" "${PROJECT_SOURCE_DIR}")
+else()
+  set(commrig_source_prefix "${PROJECT_SOURCE_DIR}")
+endif()
 
 # What every target of ours is compiled with; linked privately, so that no consumer inherits it.
 add_library(commrig_build_flags INTERFACE)
@@ -28,9 +34,7 @@ target_compile_options(
     $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wthread-safety>
     # Results must be the same bits on every machine: a multiply and an add are never fused.
     -ffp-contract=off
-    # Source locations in messages read src/..., wherever the checkout lies.
-    "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/="
-    "-fmacro-prefix-map=${commrig_root_from_build}=")
+    "-fmacro-prefix-map=${commrig_source_prefix}/=")
 
 # Coverage of every object guides the fuzzer.
 if(COMMRIG_BUILD_FUZZERS)

@@ -20,7 +20,10 @@ if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(COMMRIG_CCACHE ccache)
   mark_as_advanced(COMMRIG_CCACHE)
   if(COMMRIG_CCACHE)
-    set(CMAKE_C_COMPILER_LAUNCHER "${COMMRIG_CCACHE}")
-    set(CMAKE_CXX_COMPILER_LAUNCHER "${COMMRIG_CCACHE}")
+    # Objects are found again by a checkout in another folder.
+    set(commrig_launcher env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1
+                         "${COMMRIG_CCACHE}")
+    set(CMAKE_C_COMPILER_LAUNCHER "${commrig_launcher}")
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${commrig_launcher}")
   endif()
 endif()
