@@ -39,12 +39,13 @@ std::string list_by_call(const std::map<std::string, std::vector<int>>& ranks_of
 
 }  // namespace
 
-PlanRun::PlanRun(Endpoint& endpoint, Call call, std::shared_ptr<const KnownPlan> plan)
+PlanRun::PlanRun(Endpoint& endpoint, Call call, std::shared_ptr<const KnownPlan> plan,
+                 std::uint32_t print)
     : Operation(endpoint),
       call_(std::move(call)),
       plan_(std::move(plan)),
       number_(plan_->collective ? endpoint.next_number() : 0),
-      fingerprint_(fingerprint(call_) ^ plan_->salt) {}
+      fingerprint_(print ^ plan_->salt) {}
 
 bool PlanRun::quick() const {
   return call_.count * dtype::info(call_.dtype).bytes <= kQuickBytes && call_.counts.empty();

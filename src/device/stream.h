@@ -59,6 +59,9 @@ class Stream {
   // Begins the work at once, if nothing is before it and no other thread is at the stream; it is
   // moved from then.
   bool begin_now(std::unique_ptr<Work>& work);
+  // Whether nothing is before the next work, or nothing any more after a few looks.
+  bool runs_dry();
+  bool dry() const { return taken_.empty() && enqueued() == taken_count_; }
   // Whether the front work says so; false when another thread is at it.
   bool may_go_on();
 
@@ -75,7 +78,9 @@ class Stream {
   // Of the claimer: the works at the front, and how many have been there so far.
   Works taken_;
   std::uint64_t taken_count_ = 0;
-  Guarded<Works> incoming_;  // behind those
+  unsigned vain_ = 0;           // how often in a row looks were in vain
+  unsigned without_looks_ = 0;  // works that come until the next try
+  Guarded<Works> incoming_;     // behind those
   std::atomic<bool> failed_{false};
   Guarded<std::optional<Error>> error_;
 };
