@@ -17,6 +17,8 @@ namespace {
 
 using coll::Collective;
 
+static_assert(sizeof(PlanRun) <= device::WorkCells::kCellBytes, "a call would allocate memory");
+
 PlanOptions plan_options(const CommunicatorOptions& options, const Team& team) {
   PlanOptions plans;
   plans.capabilities.shared_memory = team.shares_memory() && !options.messages_only;
@@ -57,7 +59,7 @@ Communicator::Communicator(std::shared_ptr<Team> team, int rank, const Communica
       plans_(rank, plan_options(options, *team)),
       known_calls_(team->machine().memory()),
       stream_(std::move(stream)) {
-  endpoint_.board().state.life.store(Life::kAlive, std::memory_order_release);
+  endpoint_.board().life.now.store(Life::kAlive, std::memory_order_release);
 }
 
 Communicator::~Communicator() {
@@ -153,15 +155,13 @@ Result<std::shared_ptr<const KnownPlan>> Communicator::plan_of(const Call& call)
 Status Communicator::enqueue(device::Stream& stream, Call call) {
   COMMRIG_TRY(check_usable());
   if (const KnownCall* const known = known_calls_.find(call)) {
-    return stream.enqueue(
-        std::make_unique<PlanRun>(endpoint_, std::move(call), known->plan, known->fingerprint));
+    return stream.emplace<PlanRun>(endpoint_, std::move(call), known->plan, known->fingerprint);
   }
   const std::uint64_t generation = known_calls_.memory().generation();
   COMMRIG_ASSIGN(std::shared_ptr<const KnownPlan> plan, plan_of(call));
   known_calls_.remember(call, plan, generation);
   const std::uint32_t print = fingerprint(call);
-  return stream.enqueue(
-      std::make_unique<PlanRun>(endpoint_, std::move(call), std::move(plan), print));
+  return stream.emplace<PlanRun>(endpoint_, std::move(call), std::move(plan), print);
 }
 
 Status Communicator::enqueue(device::Stream& stream, std::vector<Message> messages) {
@@ -183,7 +183,7 @@ Status Communicator::enqueue(device::Stream& stream, std::vector<Message> messag
       COMMRIG_TRY(memory.resolve(message.data, message.bytes));
     }
   }
-  return stream.enqueue(std::make_unique<MessageRun>(endpoint_, std::move(messages)));
+  return stream.emplace<MessageRun>(endpoint_, std::move(messages));
 }
 
 Status Communicator::barrier() {
@@ -309,7 +309,7 @@ void Communicator::leave() {
         [this] { return endpoint_.idle(); }, "the operations of a communicator", kForever);
     COMMRIG_CHECK(ended.has_value(), to_string(ended.error()));
   }
-  endpoint_.board().state.life.store(Life::kFinalized, std::memory_order_release);
+  endpoint_.board().life.now.store(Life::kFinalized, std::memory_order_release);
   endpoint_.team().stir();
 }
 

@@ -177,5 +177,21 @@ TEST(Leaving, NamesTheRankThatDoesNotCome) {
   EXPECT_THAT(status.error().message, testing::HasSubstr("rank 1 has left"));
 }
 
+TEST(CommunicatorTest, ACallOnAStreamThatHasFailedEndsTheCommunicator) {
+  Ranks ranks(2);
+  ASSERT_TRUE(device::call(ranks.stream(0),
+                           [] { return Error::make(Code::kKernelThrew, "the first error"); }));
+  EXPECT_FALSE(ranks.synchronize(0).has_value());
+  const std::vector<std::int64_t> input{1};
+  std::vector<std::int64_t> output(1);
+  const Status refused = ranks.comm(0).enqueue(ranks.stream(0), all_reduce(input, output));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, Code::kStreamFailed);
+  ASSERT_TRUE(ranks.comm(1).enqueue(ranks.stream(1), all_reduce(input, output)));
+  const Status ended = ranks.synchronize(1);
+  ASSERT_FALSE(ended.has_value());
+  EXPECT_THAT(to_string(ended.error()), testing::HasSubstr("the first error"));
+}
+
 }  // namespace
 }  // namespace commrig::comm

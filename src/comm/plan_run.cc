@@ -263,7 +263,7 @@ Error PlanRun::mismatch() const {
 // A peer that will not come any more; looked at after the flag was found missing.
 Status PlanRun::check_alive(int peer, std::uint32_t phase) const {
   const Board& board = endpoint().team().board(peer);
-  const Life life = board.state.life.load(std::memory_order_acquire);
+  const Life life = board.life.now.load(std::memory_order_acquire);
   if (life == Life::kAlive || life == Life::kAbsent) return ok();
   if (life == Life::kFailed) return endpoint().team().failure_of(peer);
   COMMRIG_ASSIGN(const bool reached, this->reached(peer, phase));
@@ -352,7 +352,7 @@ bool PlanRun::has_come() const {
   if (step.kind != StepKind::kWait && step.kind != StepKind::kReclaim) return false;
   const int peer = step.peer == coll::kEveryone ? peer_at_ : step.peer;
   const Board& board = endpoint().team().board(peer);
-  const Life life = board.state.life.load(std::memory_order_acquire);
+  const Life life = board.life.now.load(std::memory_order_acquire);
   if (life != Life::kAlive && life != Life::kAbsent) return true;
   if (step.kind == StepKind::kReclaim) {
     return board.state.finished.load(std::memory_order_acquire) + 2 >= number_;

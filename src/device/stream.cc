@@ -24,11 +24,13 @@ Stream::~Stream() {
   machine_.retire(*this);
 }
 
-Status Stream::enqueue(std::unique_ptr<Work> work) {
+Status Stream::enqueue(WorkPtr work) {
   if (failed_.load(std::memory_order_acquire)) {
+    const Error reason = **error_.lock();
+    work->cancel(reason);
     return Error::make(Code::kStreamFailed,
                        fmt::format("stream {} of device {}; its first error was: {}", number_,
-                                   device_, to_string(**error_.lock())));
+                                   device_, to_string(reason)));
   }
   const bool quick = work->quick();
   if (!quick || !begin_now(work)) {
@@ -45,7 +47,7 @@ Status Stream::enqueue(std::unique_ptr<Work> work) {
   return ok();
 }
 
-bool Stream::begin_now(std::unique_ptr<Work>& work) {
+bool Stream::begin_now(WorkPtr& work) {
   if (!try_claim()) return false;
   const bool alone = runs_dry();
   if (alone) {
