@@ -101,7 +101,7 @@ class WorkCells {
 
 inline void WorkDeleter::operator()(Work* work) const {
   if (cells_ == nullptr) {
-    delete work;  // tidy: allow(delete) of make_unique's
+    delete work;  // tidy: allow(new) of make_unique's
     return;
   }
   work->~Work();
