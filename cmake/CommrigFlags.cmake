@@ -10,7 +10,7 @@ set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 
 find_package(Threads REQUIRED)
 
-# Source locations in messages read src/..., wherever the checkout lies. Our ccache gives the compiler
+# Source locations in messages read src/..., wherever the checkout lies. ccache gives the compiler
 # paths relative to the build folder; the absolute one on the command line would keep checkouts from
 # sharing objects.
 if(COMMRIG_CCACHE)
