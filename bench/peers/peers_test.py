@@ -41,8 +41,11 @@ def comparison(ours, peer, other=None, cell=CELL, limit=None):
 
 class Figures(unittest.TestCase):
     def test_a_call_takes_from_the_first_begin_to_the_last_end(self):
-        stamps = [[1000, 5000, 20000, 21000], [2000, 7000, 19000, 20000]]
+        stamps = [[1000, 5000, 20000, 21000, 0, 9], [2000, 7000, 19000, 20000, 0, 9]]
         self.assertEqual(call_seconds(stamps, 2), (3e-6, 1e-6))
+
+    def test_without_repeats_the_checked_call_counts(self):
+        self.assertEqual(call_seconds([[1000, 5000], [2000, 6000]], 20), (5e-6,))
 
     def test_ratios_are_of_one_state(self):
         c = comparison(record(("near", (1.0,), 1, 0), ("far", (9.0,), 1, 0)),
@@ -152,7 +155,7 @@ class FakeEnsemble:
         self.visits.append((setting.name, visit))
         if self._seconds is None:
             return None
-        return Outcome((self._seconds,) * visit.repeats, 0)
+        return Outcome((self._seconds,) * max(1, visit.repeats), 0)
 
 
 class Campaigns(unittest.TestCase):
@@ -181,6 +184,14 @@ class Campaigns(unittest.TestCase):
         records, visits = self.measure(0.5, CELL)
         self.assertEqual(len(records["peer-a"].samples), 1)
         self.assertEqual([v.batch for n, v in visits if n == "peer-a"], [1])
+
+    def test_very_slow_calls_are_called_once(self):
+        ensemble = FakeEnsemble(0.1)
+        campaign = Campaign(FakeMachine([61] * 1000), FULL)
+        campaign.measure(Cell("all-reduce", "fp32", 16 * MIB, 8), [PEER], ensemble)
+        campaign.measure(Cell("all-reduce", "fp32", 128 * MIB, 8), [PEER], ensemble)
+        self.assertEqual(ensemble.visits[-1][1].repeats, 0)
+        self.assertEqual(ensemble.visits[-1][1].warm_up, 0)
 
     def test_what_is_absent_is_asked_for_once(self):
         records, visits = self.measure(None, CELL)

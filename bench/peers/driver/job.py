@@ -26,11 +26,11 @@ class JobError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Visit:
-    """What the ranks are told at once: calls in batches, and their check."""
+    """What the ranks are told at once: calls in batches, then one alone, which is checked."""
 
     warm_up: int
     batch: int
-    repeats: int
+    repeats: int  # of the batch; 0: the call that is checked has to do
     seed: int
 
 
@@ -42,13 +42,14 @@ class Outcome:
 
 def call_seconds(stamps, batch):
     """From the first rank's begin to the last rank's end, of each repeat. `stamps` has for each
-    rank begin and end of one repeat after the other, in ns of one clock."""
-    repeats = len(stamps[0]) // 2
-    return tuple(
-        (max(rank[2 * i + 1] for rank in stamps) - min(rank[2 * i] for rank in stamps))
-        / batch / 1e9
-        for i in range(repeats)
-    )
+    rank begin and end of one repeat after the other, in ns of one clock, and of the checked call,
+    which counts only where there is no repeat."""
+
+    def seconds(i):
+        return (max(rank[2 * i + 1] for rank in stamps) - min(rank[2 * i] for rank in stamps)) / 1e9
+
+    repeats = len(stamps[0]) // 2 - 1
+    return tuple(seconds(i) / batch for i in range(repeats)) or (seconds(0),)
 
 
 def give_precedence(connection):
@@ -133,7 +134,7 @@ class Job:
         answers = [self._read(reader).split() for _, reader in self._connections]
         if all(answer == ["absent"] for answer in answers):
             return None
-        if any(len(answer) != 2 + 2 * visit.repeats for answer in answers):
+        if any(len(answer) != 4 + 2 * visit.repeats for answer in answers):
             raise JobError(f"not an answer: {answers}")
         stamps = [[int(word) for word in answer[2:]] for answer in answers]
         return Outcome(call_seconds(stamps, visit.batch), sum(int(a[1]) for a in answers))
