@@ -20,7 +20,7 @@ from figures import Record, Sample, compare, meets_goal  # noqa: E402
 from job import Job, JobError, Outcome, Visit, call_seconds  # noqa: E402
 from machine import Limits, joined_state, state_of  # noqa: E402
 from plot import to_svg  # noqa: E402
-from report import block, foot, micros  # noqa: E402
+from report import block, foot, micros, summary  # noqa: E402
 from settings import SETTINGS, Setting  # noqa: E402
 
 BINARIES = Path(sys.argv.pop(1)) if len(sys.argv) > 1 else Path()
@@ -101,6 +101,11 @@ class Figures(unittest.TestCase):
     def test_times_have_three_digits(self):
         self.assertEqual([micros(x) for x in (1.4e-7, 1.234e-6, 4.56e-5, 0.1482)],
                          ["0.14", "1.23", "45.6", "148000"])
+
+    def test_the_summary_has_ours_the_best_peer_and_their_ratio(self):
+        c = comparison(record(("near", (1e-6,), 1, 0)), record(("near", (4e-6,), 1, 0)))
+        self.assertEqual(summary([c], "commrig-x")[2],
+                         "| all-reduce fp32 | 2 | 1 / 4 = **0.25** |")
 
     def test_the_plot_is_drawn_from_the_figures(self):
         good = record(("near", (5e-6,), 1, 0))

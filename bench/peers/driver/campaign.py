@@ -19,14 +19,14 @@ class Effort:
     visits_large: int  # above
     seconds: float  # of timed calls in a visit
     repeats_max: int
-    retries: int  # more visits to a cell while the machine is busy with other things
+    retries: int  # more visits to such a cell while the machine is busy with other things
 
 
 FULL = Effort(visits=3, visits_large=1, seconds=0.02, repeats_max=12, retries=2)
 QUICK = Effort(visits=1, visits_large=1, seconds=0.01, repeats_max=8, retries=1)
 SMOKE = Effort(visits=1, visits_large=1, seconds=0.001, repeats_max=2, retries=0)
 SLOW_SECONDS = 0.02  # of a call of up to 1 MiB; then one repeat of few calls has to do
-VERY_SLOW_SECONDS = 0.5  # of any call; then one call has to do
+VERY_SLOW_SECONDS = 0.3  # of any call; then one call has to do
 
 
 class Ensemble:
@@ -135,7 +135,7 @@ class Campaign:
         records = {setting.name: Record() for setting in settings}
         effort = self._effort
         visits = effort.visits if cell.size <= MIB else effort.visits_large
-        retries = effort.retries
+        retries = effort.retries if cell.size <= MIB else 0
         turn = 0
         while turn < visits:
             for i in range(len(settings)):
