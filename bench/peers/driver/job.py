@@ -14,6 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from precedence import give_precedence
 from settings import Place
 
 START_SECONDS = 30
@@ -52,13 +53,11 @@ def call_seconds(stamps, batch):
     return tuple(seconds(i) / batch for i in range(repeats)) or (seconds(0),)
 
 
-def give_precedence(connection):
-    """To a rank whose launcher has given it a session of its own, so that all ranks have the same
-    share of the cores. Only root may; without that, other programs get more time."""
+def peer_process(connection):
+    """The number of the process at the other end."""
     pid, _, _ = struct.unpack("3i", connection.getsockopt(
         socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
-    with contextlib.suppress(OSError):
-        Path(f"/proc/{pid}/autogroup").write_text("-20")
+    return pid
 
 
 class Job:
@@ -92,7 +91,7 @@ class Job:
             try:
                 self._processes.append(subprocess.Popen(
                     words, stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log,
-                    env=environment, process_group=0))
+                    env=environment, start_new_session=True))
             except OSError as error:
                 raise JobError(f"{words[0]}: {error.strerror}") from error
 
@@ -108,7 +107,7 @@ class Job:
                     self._check_alive(last)
                     continue
                 connection.settimeout(COMMAND_SECONDS)
-                give_precedence(connection)
+                give_precedence(peer_process(connection))
                 reader = connection.makefile("r")
                 self._connections.append((connection, reader))
         for _, reader in self._connections:

@@ -6,6 +6,7 @@ import os
 import subprocess
 
 from cells import KIB, MIB
+from precedence import give_precedence
 
 # A virtual machine's cores are at times near to each other (they share a cache), at times far; and
 # somebody else may compute. Bounds of the time in which two pinned threads exchange a flag, in ns.
@@ -31,7 +32,9 @@ class Machine:
     def __init__(self, program):
         self.cores = os.cpu_count()
         self._process = subprocess.Popen([str(program)], stdin=subprocess.PIPE,
-                                         stdout=subprocess.PIPE, text=True)
+                                         stdout=subprocess.PIPE, text=True,
+                                         start_new_session=True)
+        give_precedence(self._process.pid)
 
     def ask(self, question):
         self._process.stdin.write(question + "\n")
