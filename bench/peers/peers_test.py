@@ -140,6 +140,12 @@ class TheMachine(unittest.TestCase):
         self.assertAlmostEqual(limits.seconds(Cell("all-gather", "bytes", 8, 8), "near"), 8e-6)
         self.assertAlmostEqual(limits.seconds(Cell("broadcast", "bytes", 8, 8), "near"), 1e-6)
 
+    def test_a_disturbed_figure_has_the_limit_of_a_known_state(self):
+        limits = Limits(FakeMachine())
+        cell = Cell("all-reduce", "fp32", 8, 2)
+        limits.seconds(cell, "near")
+        self.assertAlmostEqual(limits.seconds(cell, "mixed"), 100e-9)
+
     def test_large_cells_take_as_long_as_memory_needs(self):
         limits = Limits(FakeMachine())
         n = 2 * MIB

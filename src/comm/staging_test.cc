@@ -16,9 +16,7 @@ namespace {
 
 class StagingTest : public testing::Test {
  protected:
-  bool is_live(const std::byte* memory) {
-    return machine_.memory().resolve(memory, 1).has_value();
-  }
+  bool is_live(const std::byte* memory) { return machine_.memory().resolve(memory, 1).has_value(); }
 
   ThreadExecutor executor_;
   EventStream events_;
