@@ -29,9 +29,8 @@ namespace commrig {
 // which it may be told, fit the cores of the host. Then it yields up to about 100 times as long as
 // no rank computes (one that has just stopped waiting may wait again at once and does not count
 // yet), then it sleeps on a futex. Of many more waiters than cores only as many yield as there are
-// cores.
-//
-// Sleepers are found by a hash of their key; a wake without sleepers costs one atomic exchange.
+// cores. Sleepers are found by a hash of their key; a wake without sleepers costs one atomic
+// exchange.
 class ThreadExecutor final : public Executor {
  public:
   // `cores`: 0 takes the number of cores that this process may use.
