@@ -20,7 +20,7 @@ from figures import Record, Sample, compare, meets_goal  # noqa: E402
 from job import Job, JobError, Outcome, Visit, call_seconds  # noqa: E402
 from machine import Limits, joined_state, state_of  # noqa: E402
 from plot import to_svg  # noqa: E402
-from report import block, foot, micros  # noqa: E402
+from report import block, foot, micros, summary  # noqa: E402
 from settings import SETTINGS, Setting  # noqa: E402
 
 BINARIES = Path(sys.argv.pop(1)) if len(sys.argv) > 1 else Path()
@@ -41,8 +41,11 @@ def comparison(ours, peer, other=None, cell=CELL, limit=None):
 
 class Figures(unittest.TestCase):
     def test_a_call_takes_from_the_first_begin_to_the_last_end(self):
-        stamps = [[1000, 5000, 20000, 21000], [2000, 7000, 19000, 20000]]
+        stamps = [[1000, 5000, 20000, 21000, 0, 9], [2000, 7000, 19000, 20000, 0, 9]]
         self.assertEqual(call_seconds(stamps, 2), (3e-6, 1e-6))
+
+    def test_without_repeats_the_checked_call_counts(self):
+        self.assertEqual(call_seconds([[1000, 5000], [2000, 6000]], 20), (5e-6,))
 
     def test_ratios_are_of_one_state(self):
         c = comparison(record(("near", (1.0,), 1, 0), ("far", (9.0,), 1, 0)),
@@ -99,6 +102,11 @@ class Figures(unittest.TestCase):
         self.assertEqual([micros(x) for x in (1.4e-7, 1.234e-6, 4.56e-5, 0.1482)],
                          ["0.14", "1.23", "45.6", "148000"])
 
+    def test_the_summary_has_ours_the_best_peer_and_their_ratio(self):
+        c = comparison(record(("near", (1e-6,), 1, 0)), record(("near", (4e-6,), 1, 0)))
+        self.assertEqual(summary([c], "commrig-x")[2],
+                         "| all-reduce fp32 | 2 | 1 / 4 = **0.25** |")
+
     def test_the_plot_is_drawn_from_the_figures(self):
         good = record(("near", (5e-6,), 1, 0))
         svg = to_svg([[comparison(good, good, limit=1e-6)]])
@@ -132,6 +140,12 @@ class TheMachine(unittest.TestCase):
         self.assertAlmostEqual(limits.seconds(Cell("all-gather", "bytes", 8, 8), "near"), 8e-6)
         self.assertAlmostEqual(limits.seconds(Cell("broadcast", "bytes", 8, 8), "near"), 1e-6)
 
+    def test_a_disturbed_figure_has_the_limit_of_a_known_state(self):
+        limits = Limits(FakeMachine())
+        cell = Cell("all-reduce", "fp32", 8, 2)
+        limits.seconds(cell, "near")
+        self.assertAlmostEqual(limits.seconds(cell, "mixed"), 100e-9)
+
     def test_large_cells_take_as_long_as_memory_needs(self):
         limits = Limits(FakeMachine())
         n = 2 * MIB
@@ -152,7 +166,7 @@ class FakeEnsemble:
         self.visits.append((setting.name, visit))
         if self._seconds is None:
             return None
-        return Outcome((self._seconds,) * visit.repeats, 0)
+        return Outcome((self._seconds,) * max(1, visit.repeats), 0)
 
 
 class Campaigns(unittest.TestCase):
@@ -181,6 +195,14 @@ class Campaigns(unittest.TestCase):
         records, visits = self.measure(0.5, CELL)
         self.assertEqual(len(records["peer-a"].samples), 1)
         self.assertEqual([v.batch for n, v in visits if n == "peer-a"], [1])
+
+    def test_very_slow_calls_are_called_once(self):
+        ensemble = FakeEnsemble(0.1)
+        campaign = Campaign(FakeMachine([61] * 1000), FULL)
+        campaign.measure(Cell("all-reduce", "fp32", 16 * MIB, 8), [PEER], ensemble)
+        campaign.measure(Cell("all-reduce", "fp32", 128 * MIB, 8), [PEER], ensemble)
+        self.assertEqual(ensemble.visits[-1][1].repeats, 0)
+        self.assertEqual(ensemble.visits[-1][1].warm_up, 0)
 
     def test_what_is_absent_is_asked_for_once(self):
         records, visits = self.measure(None, CELL)

@@ -34,6 +34,11 @@ unsigned usable_cores() {
   return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
 }
 
+// Of all processes, wherever this one may run.
+unsigned host_cores() {
+  return static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
 bool aborted(const WaitSpec& spec) {
   return spec.abort != nullptr && spec.abort->raised();
 }
@@ -88,7 +93,8 @@ class Posted {
 
 }  // namespace
 
-ThreadExecutor::ThreadExecutor(unsigned cores) : cores_(cores != 0 ? cores : usable_cores()) {}
+ThreadExecutor::ThreadExecutor(unsigned cores)
+    : cores_(cores != 0 ? cores : usable_cores()), host_cores_(cores != 0 ? cores : host_cores()) {}
 
 ThreadExecutor::~ThreadExecutor() {
   {
@@ -185,9 +191,21 @@ Status ThreadExecutor::wait(const WaitSpec& spec) {
   return status;
 }
 
+void ThreadExecutor::know_of_host_ranks(int ranks) {
+  int known = host_ranks_.load(std::memory_order_relaxed);
+  while (known < ranks &&
+         !host_ranks_.compare_exchange_weak(known, ranks, std::memory_order_relaxed)) {
+  }
+}
+
+bool ThreadExecutor::spins() const {
+  return running_.load(std::memory_order_relaxed) <= static_cast<int>(cores_) &&
+         host_ranks_.load(std::memory_order_relaxed) <= static_cast<int>(host_cores_);
+}
+
 // Both return true when the wait is over, and leave abort and deadline to sleep().
 bool ThreadExecutor::spin(const WaitSpec& spec) const {
-  if (running_.load(std::memory_order_relaxed) > static_cast<int>(cores_)) return false;
+  if (!spins()) return false;
   const Nanos end = std::min(now() + kSpin, spec.deadline);
   do {
     for (int look = 0; look < kLooksPerClockRead; ++look) {

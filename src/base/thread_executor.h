@@ -25,11 +25,12 @@ namespace commrig {
 // Real threads at full speed. Threads come from an unbounded pool and are used again. The
 // destructor joins them; by then every body must have been told to end.
 //
-// A wait spins for about 2 us while the running ranks fit the cores, then yields up to about 100
-// times as long as no rank computes (one that has just stopped waiting may wait again at once and
-// does not count yet), then sleeps on a futex. Of many more waiters than cores only as many yield
-// as there are cores. Sleepers are found by a hash of their
-// key; a wake without sleepers costs one atomic exchange.
+// A wait spins for about 2 us while the running ranks fit the cores, and those of the host, of
+// which it may be told, fit the cores of the host. Then it yields up to about 100 times as long as
+// no rank computes (one that has just stopped waiting may wait again at once and does not count
+// yet), then it sleeps on a futex. Of many more waiters than cores only as many yield as there are
+// cores. Sleepers are found by a hash of their key; a wake without sleepers costs one atomic
+// exchange.
 class ThreadExecutor final : public Executor {
  public:
   // `cores`: 0 takes the number of cores that this process may use.
@@ -61,6 +62,13 @@ class ThreadExecutor final : public Executor {
     use_door(key, std::shared_ptr<Door>(std::shared_ptr<void>(), &door));
   }
 
+  // That so many ranks of this host, those of other processes included, wait for each other; the
+  // largest number counts. Whoever waits for a rank that has no core must not spin. Any thread.
+  void know_of_host_ranks(int ranks);
+
+  // Whether a wait spins before it yields, as things are.
+  bool spins() const;
+
  private:
   // Those who sleep on keys of one hash value.
   using Bucket = SleepPlace;
@@ -85,6 +93,8 @@ class ThreadExecutor final : public Executor {
 
   RealClock clock_;
   unsigned cores_;
+  unsigned host_cores_;
+  std::atomic<int> host_ranks_{0};
   std::atomic<int> running_{0};         // ranks inside user code, waiting or not
   std::atomic<int> computing_{0};       // of these, the ones that do not wait
   std::atomic<int> yielding_{0};        // waiters

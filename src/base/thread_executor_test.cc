@@ -69,6 +69,18 @@ TEST(ThreadExecutor, SleepingWaitersAreWokenWhileOthersCompute) {
   executor.leave_user_code();
 }
 
+TEST(ThreadExecutor, NobodySpinsWhileRanksOfTheHostHaveNoCore) {
+  ThreadExecutor executor(2);
+  EXPECT_TRUE(executor.spins());
+  executor.know_of_host_ranks(2);
+  EXPECT_TRUE(executor.spins());
+  executor.know_of_host_ranks(3);
+  EXPECT_FALSE(executor.spins());
+  executor.know_of_host_ranks(1);  // another communicator; the ranks of the first are still there
+  EXPECT_FALSE(executor.spins());
+  ping_pong(executor, 100, false);
+}
+
 TEST(ThreadExecutor, SixtyFourRanksMeetManyTimes) {
   ThreadExecutor executor;
   constexpr int kRanks = 64;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "comm/staging.h"
 #include "comm/team.h"
 
 namespace commrig::comm {
@@ -16,7 +17,10 @@ namespace commrig::comm {
 class Endpoint {
  public:
   Endpoint(std::shared_ptr<Team> team, int rank)
-      : team_(std::move(team)), rank_(rank), known_(static_cast<std::size_t>(team_->ranks()), 0) {}
+      : team_(std::move(team)),
+        rank_(rank),
+        known_(static_cast<std::size_t>(team_->ranks()), 0),
+        staging_area_(team_->machine()) {}
 
   Team& team() { return *team_; }
   int rank() const { return rank_; }
@@ -51,6 +55,8 @@ class Endpoint {
   };
   Places& places() { return places_; }
 
+  StagingArea& staging_area() { return staging_area_; }
+
   // Memory of this rank alone, of at least so many bytes; contents are undefined.
   std::byte* private_memory(std::size_t bytes);
 
@@ -64,6 +70,7 @@ class Endpoint {
   std::vector<std::uint64_t> known_;
   std::vector<std::byte> private_;
   Places places_;
+  StagingArea staging_area_;
 };
 
 inline std::byte* Endpoint::private_memory(std::size_t bytes) {

@@ -63,10 +63,9 @@ Status PlanRun::begin() {
     const bool host = (plan_->input_count != 0 && !memory.is_device_address(call_.input)) ||
                       (plan_->output_count != 0 && !memory.is_device_address(call_.output));
     if (host) {
-      COMMRIG_ASSIGN(Staging staging,
-                     Staging::create(team.machine(), 0, call_, plan_->input_count * element,
+      COMMRIG_ASSIGN(staging_,
+                     Staging::create(endpoint().staging_area(), call_, plan_->input_count * element,
                                      plan_->output_count * element));
-      staging_.emplace(std::move(staging));
       staging_->begin(call_);
     }
     COMMRIG_TRY(team.share_memory());

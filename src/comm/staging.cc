@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 namespace commrig::comm {
 namespace {
@@ -13,17 +12,36 @@ std::uintptr_t number(const void* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer);
 }
 
-std::byte* inside(void* memory, std::size_t offset) {
-  return static_cast<std::byte*>(memory) + offset;
+}  // namespace
+
+StagingArea::~StagingArea() {
+  release();
 }
 
-}  // namespace
+void StagingArea::release() {
+  if (memory_ == nullptr) return;
+  const Status released = machine_.memory().release(memory_);
+  COMMRIG_CHECK(released.has_value(), to_string(released.error()));
+  memory_ = nullptr;
+  bytes_ = 0;
+}
+
+// Grows by half at least, so that sizes which rise slowly are not all allocated.
+Result<std::byte*> StagingArea::at_least(std::size_t bytes) {
+  if (bytes > bytes_) {
+    const std::size_t wanted = std::max(bytes, bytes_ + bytes_ / 2);
+    release();
+    COMMRIG_ASSIGN(memory_, machine_.memory().allocate(0, wanted));
+    bytes_ = wanted;
+  }
+  return static_cast<std::byte*>(memory_);
+}
 
 // Buffers that are one in the caller's memory stay so. The copy lies at the same offset from a
 // line, so that it is aligned as the caller's.
-Result<Staging> Staging::create(device::Machine& machine, int device, const Call& call,
-                                std::size_t input_bytes, std::size_t output_bytes) {
-  Staging staging(machine);
+Result<Staging> Staging::create(StagingArea& area, const Call& call, std::size_t input_bytes,
+                                std::size_t output_bytes) {
+  Staging staging;
   staging.input_ = call.input;
   staging.output_ = call.output;
   staging.input_bytes_ = input_bytes;
@@ -43,34 +61,18 @@ Result<Staging> Staging::create(device::Machine& machine, int device, const Call
   }
   const std::size_t bytes =
       std::max(staging.input_at_ + input_bytes, staging.output_at_ + output_bytes);
-  COMMRIG_ASSIGN(staging.memory_, machine.memory().allocate(device, bytes));
+  COMMRIG_ASSIGN(staging.memory_, area.at_least(bytes));
   return staging;
 }
 
-Staging::Staging(Staging&& other) noexcept
-    : machine_(other.machine_),
-      memory_(std::exchange(other.memory_, nullptr)),
-      input_at_(other.input_at_),
-      output_at_(other.output_at_),
-      input_(other.input_),
-      output_(other.output_),
-      input_bytes_(other.input_bytes_),
-      output_bytes_(other.output_bytes_) {}
-
-Staging::~Staging() {
-  if (memory_ == nullptr) return;
-  const Status released = machine_->memory().release(memory_);
-  COMMRIG_CHECK(released.has_value(), to_string(released.error()));
-}
-
 void Staging::begin(Call& call) const {
-  call.input = inside(memory_, input_at_);
-  call.output = inside(memory_, output_at_);
-  if (input_bytes_ != 0) std::memcpy(inside(memory_, input_at_), input_, input_bytes_);
+  call.input = memory_ + input_at_;
+  call.output = memory_ + output_at_;
+  if (input_bytes_ != 0) std::memcpy(memory_ + input_at_, input_, input_bytes_);
 }
 
 void Staging::end() const {
-  if (output_bytes_ != 0) std::memcpy(output_, inside(memory_, output_at_), output_bytes_);
+  if (output_bytes_ != 0) std::memcpy(output_, memory_ + output_at_, output_bytes_);
 }
 
 }  // namespace commrig::comm

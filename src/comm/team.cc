@@ -81,6 +81,9 @@ Status Team::add(std::unique_ptr<Neighbour> neighbour) {
   map(added.segment.base(), added.ranks, false);
   for (const int rank : added.ranks) neighbour_of_[static_cast<std::size_t>(rank)] = &added;
   neighbours_.push_back(std::move(neighbour));
+  std::size_t near = locals_.size();
+  for (const auto& each : neighbours_) near += each->ranks.size();
+  process_->executor().know_of_host_ranks(static_cast<int>(near));
   return peers_->watch(
       {.rank = added.ranks.front(),
        .process = added.memory->process(),

@@ -19,13 +19,14 @@ class Effort:
     visits_large: int  # above
     seconds: float  # of timed calls in a visit
     repeats_max: int
-    retries: int  # more visits to a cell while the machine is busy with other things
+    retries: int  # more visits to such a cell while the machine is busy with other things
 
 
 FULL = Effort(visits=3, visits_large=1, seconds=0.02, repeats_max=12, retries=2)
 QUICK = Effort(visits=1, visits_large=1, seconds=0.01, repeats_max=8, retries=1)
 SMOKE = Effort(visits=1, visits_large=1, seconds=0.001, repeats_max=2, retries=0)
 SLOW_SECONDS = 0.02  # of a call of up to 1 MiB; then one repeat of few calls has to do
+VERY_SLOW_SECONDS = 0.3  # of any call; then one call has to do
 
 
 class Ensemble:
@@ -91,15 +92,32 @@ class Ensemble:
 
 def plan_visit(cell, effort, seconds, seed):
     """`seconds` is about what a call takes, or None if nobody knows."""
+    if seconds is not None and seconds > VERY_SLOW_SECONDS:
+        return Visit(0, 1, 0, seed)
+    if cell.size > MIB:
+        repeats = 2 if seconds is None else int(effort.seconds / seconds)
+        return Visit(1, cell.batch(), max(2, min(repeats, effort.repeats_max)), seed)
     if seconds is None:
-        if cell.size > MIB:
-            return Visit(1, cell.batch(), 2, seed)
         return Visit(1, 1, 1, seed)
-    if seconds > SLOW_SECONDS and cell.size <= MIB:
-        return None
-    batch = cell.batch()
-    repeats = int(effort.seconds / (batch * seconds))
-    return Visit(1, batch, max(2, min(repeats, effort.repeats_max)), seed)
+    repeats = int(effort.seconds / (cell.batch() * seconds))
+    return Visit(1, cell.batch(), max(2, min(repeats, effort.repeats_max)), seed)
+
+
+class Pace:
+    """About how long calls take, by what was measured last: of as many bytes, or else of fewer."""
+
+    def __init__(self):
+        self._known = {}
+
+    def learn(self, setting, cell, seconds):
+        self._known[setting.name, cell.title, cell.ranks] = cell.size, seconds
+
+    def expect(self, setting, cell):
+        """None if nothing is known. Small calls tell nothing about others."""
+        size, seconds = self._known.get((setting.name, cell.title, cell.ranks), (0, 0.0))
+        if size == cell.size:
+            return seconds
+        return seconds * cell.size / size if size >= MIB else None
 
 
 class Campaign:
@@ -109,60 +127,63 @@ class Campaign:
         self._machine = machine
         self._effort = effort
         self._seed = 1
+        self._pace = Pace()
         self._state = state_of(machine.flags_ns())
 
     def measure(self, cell, settings, ensemble):
         """A Record for each setting, by its name."""
         records = {setting.name: Record() for setting in settings}
-        expected = {}
         effort = self._effort
         visits = effort.visits if cell.size <= MIB else effort.visits_large
-        retries = effort.retries
+        retries = effort.retries if cell.size <= MIB else 0
         turn = 0
         while turn < visits:
             for i in range(len(settings)):
                 setting = settings[(i + turn) % len(settings)]
-                self._visit(cell, setting, ensemble, records[setting.name], expected)
+                self._visit(cell, setting, ensemble, records[setting.name])
             turn += 1
             if turn == visits and retries > 0 and self._was_busy(records):
                 retries -= 1
                 visits += 1
         return records
 
-    def _visit(self, cell, setting, ensemble, record, expected):
-        if record.failure or record.absent:
+    def _visit(self, cell, setting, ensemble, record):
+        if record.failure or record.absent or self._is_slow(cell, setting, record):
             return
-        known = expected.get(setting.name)
         try:
-            if known is None and cell.size <= MIB:
-                first = self._sample(cell, setting, ensemble, None)
-                if first is None:
-                    record.absent = True
-                    return
-                known = expected[setting.name] = statistics.median(first.seconds)
-                if plan_visit(cell, self._effort, known, 0) is None:
-                    record.samples.append(first)
-            sample = self._sample(cell, setting, ensemble, known)
+            sample = self._samples(cell, setting, ensemble, not record.samples)
         except JobError as error:
             record.failure = str(error)
             return
         if sample is None:
-            record.absent = known is None
-            return
-        record.samples.append(sample)
+            record.absent = True
+        else:
+            record.samples.append(sample)
 
-    def _sample(self, cell, setting, ensemble, known):
-        """None if there is nothing to measure, or nothing more."""
+    def _samples(self, cell, setting, ensemble, is_first):
+        """Of small cells, a first sample tells how many calls fit a visit; it counts itself where
+        calls are so slow that it has to do."""
+        if is_first and cell.size <= MIB:
+            first = self._sample(cell, setting, ensemble, None)
+            if first is None or self._pace.expect(setting, cell) > SLOW_SECONDS:
+                return first
+        return self._sample(cell, setting, ensemble, self._pace.expect(setting, cell))
+
+    def _sample(self, cell, setting, ensemble, expected):
+        """None if the library does not have the operation."""
         self._seed += 1
-        visit = plan_visit(cell, self._effort, known, self._seed)
-        if visit is None:
-            return None
+        visit = plan_visit(cell, self._effort, expected, self._seed)
         outcome = ensemble.run(setting, cell, visit)
         before, self._state = self._state, state_of(self._machine.flags_ns())
         if outcome is None:
             return None
+        self._pace.learn(setting, cell, statistics.median(outcome.seconds))
         return Sample(joined_state(before, self._state), outcome.seconds, visit.batch,
                       outcome.wrong)
+
+    def _is_slow(self, cell, setting, record):
+        """Whether the one sample that there is has to do."""
+        return bool(record.samples) and self._pace.expect(setting, cell) > SLOW_SECONDS
 
     @staticmethod
     def _was_busy(records):

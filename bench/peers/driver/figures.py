@@ -121,8 +121,10 @@ def meets_goal(comparison, figure):
     if not figure.counts:
         return False
     best, limit = comparison.best_peer, comparison.limit
-    if best is None or (limit and figure.seconds <= NEAR_THE_LIMIT * limit):
+    if limit and figure.seconds <= NEAR_THE_LIMIT * limit:
         return True
+    if best is None:
+        return False
     ratio = goal_ratio(comparison.cell, comparison.link)
     if ratio is None:
         return figure.seconds <= best.seconds + SLACK_SECONDS

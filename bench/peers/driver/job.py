@@ -14,6 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from precedence import give_precedence
 from settings import Place
 
 START_SECONDS = 30
@@ -26,11 +27,11 @@ class JobError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Visit:
-    """What the ranks are told at once: calls in batches, and their check."""
+    """What the ranks are told at once: calls in batches, then one alone, which is checked."""
 
     warm_up: int
     batch: int
-    repeats: int
+    repeats: int  # of the batch; 0: the call that is checked has to do
     seed: int
 
 
@@ -42,22 +43,21 @@ class Outcome:
 
 def call_seconds(stamps, batch):
     """From the first rank's begin to the last rank's end, of each repeat. `stamps` has for each
-    rank begin and end of one repeat after the other, in ns of one clock."""
-    repeats = len(stamps[0]) // 2
-    return tuple(
-        (max(rank[2 * i + 1] for rank in stamps) - min(rank[2 * i] for rank in stamps))
-        / batch / 1e9
-        for i in range(repeats)
-    )
+    rank begin and end of one repeat after the other, in ns of one clock, and of the checked call,
+    which counts only where there is no repeat."""
+
+    def seconds(i):
+        return (max(rank[2 * i + 1] for rank in stamps) - min(rank[2 * i] for rank in stamps)) / 1e9
+
+    repeats = len(stamps[0]) // 2 - 1
+    return tuple(seconds(i) / batch for i in range(repeats)) or (seconds(0),)
 
 
-def give_precedence(connection):
-    """To a rank whose launcher has given it a session of its own, so that all ranks have the same
-    share of the cores. Only root may; without that, other programs get more time."""
+def peer_process(connection):
+    """The number of the process at the other end."""
     pid, _, _ = struct.unpack("3i", connection.getsockopt(
         socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
-    with contextlib.suppress(OSError):
-        Path(f"/proc/{pid}/autogroup").write_text("-20")
+    return pid
 
 
 class Job:
@@ -91,7 +91,7 @@ class Job:
             try:
                 self._processes.append(subprocess.Popen(
                     words, stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log,
-                    env=environment, process_group=0))
+                    env=environment, start_new_session=True))
             except OSError as error:
                 raise JobError(f"{words[0]}: {error.strerror}") from error
 
@@ -107,7 +107,7 @@ class Job:
                     self._check_alive(last)
                     continue
                 connection.settimeout(COMMAND_SECONDS)
-                give_precedence(connection)
+                give_precedence(peer_process(connection))
                 reader = connection.makefile("r")
                 self._connections.append((connection, reader))
         for _, reader in self._connections:
@@ -133,7 +133,7 @@ class Job:
         answers = [self._read(reader).split() for _, reader in self._connections]
         if all(answer == ["absent"] for answer in answers):
             return None
-        if any(len(answer) != 2 + 2 * visit.repeats for answer in answers):
+        if any(len(answer) != 4 + 2 * visit.repeats for answer in answers):
             raise JobError(f"not an answer: {answers}")
         stamps = [[int(word) for word in answer[2:]] for answer in answers]
         return Outcome(call_seconds(stamps, visit.batch), sum(int(a[1]) for a in answers))

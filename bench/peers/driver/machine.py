@@ -6,10 +6,12 @@ import os
 import subprocess
 
 from cells import KIB, MIB
+from precedence import give_precedence
 
 # A virtual machine's cores are at times near to each other (they share a cache), at times far; and
 # somebody else may compute. Bounds of the time in which two pinned threads exchange a flag, in ns.
 STATES = (("near", 130), ("far", 700))
+UNDISTURBED = [name for name, _ in STATES]
 FOOTPRINT_MAX = 256 * MIB  # nothing holds that but memory
 
 
@@ -31,7 +33,9 @@ class Machine:
     def __init__(self, program):
         self.cores = os.cpu_count()
         self._process = subprocess.Popen([str(program)], stdin=subprocess.PIPE,
-                                         stdout=subprocess.PIPE, text=True)
+                                         stdout=subprocess.PIPE, text=True,
+                                         start_new_session=True)
+        give_precedence(self._process.pid)
 
     def ask(self, question):
         self._process.stdin.write(question + "\n")
@@ -57,7 +61,7 @@ class Limits:
     def _measured(self, state, question, best):
         key = state, question
         if key not in self._known:
-            self._known[key] = best(self._machine.ask(question) for _ in range(2))
+            self._known[key] = best(self._machine.ask(question) for _ in range(3))
         return self._known[key]
 
     def latency(self, cell, state):
@@ -72,7 +76,14 @@ class Limits:
         return barrier if meets else barrier * cores / n / 2
 
     def seconds(self, cell, state):
-        """Each input read once, each output written once, at the rates of what holds them."""
+        """Each input read once, each output written once, at the rates of what holds them. What was
+        measured in no state of its own has the least limit of those that are known."""
+        known = {s for s, _ in self._known if s in UNDISTURBED}
+        if state in UNDISTURBED or not known:
+            return self._seconds(cell, state)
+        return min(self._seconds(cell, s) for s in known)
+
+    def _seconds(self, cell, state):
         read, written = cell.traffic()
         latency = self.latency(cell, state)
         if read + written < 16 * KIB:

@@ -84,6 +84,32 @@ def foot(comparisons, failures):
     return lines
 
 
+def summary(comparisons, name):
+    """Lines of Markdown: in each cell a setting of ours, the best peer, their ratio; bold where the
+    goal is met, "~" where one of them was measured in another state than most."""
+    chosen = [c for c in comparisons if c.figure(name)]
+    sizes = sorted({c.cell.size for c in chosen})
+    lines = [f"| {name} | ranks | " + " | ".join(map(name_of_size, sizes)) + " |",
+             "| --- | --: |" + " --: |" * len(sizes)]
+    by_cell = {(c.cell.title, c.cell.ranks, c.cell.size): c for c in chosen}
+    for title, ranks in dict.fromkeys((c.cell.title, c.cell.ranks) for c in chosen):
+        texts = [summary_cell(by_cell.get((title, ranks, size)), name) for size in sizes]
+        lines.append(f"| {title} | {ranks} | " + " | ".join(texts) + " |")
+    return lines
+
+
+def summary_cell(comparison, name):
+    if comparison is None:
+        return ""
+    figure, best = comparison.figure(name), comparison.best_peer
+    if not figure.counts or best is None:
+        return shown(figure)
+    mark = "~" if figure.other_state or best.other_state else ""
+    number = f"{figure.seconds / best.seconds:.2f}{mark}"
+    number = f"**{number}**" if meets_goal(comparison, figure) else number
+    return f"{micros(figure.seconds)} / {micros(best.seconds)} = {number}"
+
+
 def to_json(comparisons, records, machine):
     """Everything as plain values. `records` maps a cell to the Record of each setting's name."""
 

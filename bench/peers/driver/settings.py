@@ -45,10 +45,14 @@ class Setting:
 
 
 def commrig_run(name, *arguments, with_id=False):
+    """Ranks are pinned while there are cores for them, as those of other launchers."""
+
     def commands(place):
         words = place.program(name) + list(arguments)
         if with_id:
             words.append(str(place.folder / "id"))
+        if place.ranks <= place.cores:
+            words = ["sh", "-c", 'exec taskset -c "$LOCAL_RANK" "$0" "$@"'] + words
         run = [str(place.prefix / "bin/commrig"), "run", "-q", "--no-tag"]
         return [run + ["-n", str(place.ranks), "--"] + words]
 

@@ -18,7 +18,7 @@ struct command {
   struct operation operation;
   int warm_up; /* calls before the timed ones */
   int batch;   /* calls that are timed together */
-  int repeats; /* of the batch */
+  int repeats; /* of the batch; the call whose result is checked is one more, alone */
   unsigned seed;
 };
 
@@ -56,13 +56,15 @@ static int measure(const struct rank* rank, const struct command* command, struc
 
 /* One more call, on data that no call before has seen. */
 static int check(const struct rank* rank, const struct command* command, struct buffers buffers,
-                 struct meeting* meeting, size_t* wrong) {
+                 struct meeting* meeting, long long* stamps, size_t* wrong) {
   const struct operation* operation = &command->operation;
   const int root = (int)(command->seed % (unsigned)rank->ranks);
   if (buffers.output != buffers.input) spoil_output(operation, buffers.output);
   fill_input(operation, rank->rank, command->seed, buffers.input);
   if (meet(meeting, rank->ranks) != 0) return 1;
+  stamps[0] = now_ns();
   if (calls(rank, operation, buffers, root, 1) != 0) return 1;
+  stamps[1] = now_ns();
   if (rank->barrier(rank->library) != 0) return 1;
   *wrong = count_wrong(operation, rank->rank, rank->ranks, root, command->seed,
                        result_of(rank, operation, buffers));
@@ -71,7 +73,7 @@ static int check(const struct rank* rank, const struct command* command, struct 
 
 static int with_buffers(const struct rank* rank, const struct command* command,
                         struct meeting* meeting, FILE* driver) {
-  static _Thread_local long long stamps[2 * kRepeatsMax];
+  static _Thread_local long long stamps[2 * (kRepeatsMax + 1)];
   const struct operation* operation = &command->operation;
   const int in_place = operation->kind == kBroadcast;
   struct buffers buffers = {rank->allocate(rank->library, input_bytes(operation)), NULL};
@@ -85,11 +87,13 @@ static int with_buffers(const struct rank* rank, const struct command* command,
   fill_input(operation, rank->rank, ~command->seed, buffers.input);
   size_t wrong = 0;
   if (measure(rank, command, buffers, meeting, stamps) != 0) return 1;
-  if (check(rank, command, buffers, meeting, &wrong) != 0) return 1;
+  if (check(rank, command, buffers, meeting, stamps + 2 * command->repeats, &wrong) != 0) {
+    return 1;
+  }
   rank->release(rank->library, buffers.input, input_bytes(operation));
   if (!in_place) rank->release(rank->library, buffers.output, output_bytes(operation));
   fprintf(driver, "done %zu", wrong);
-  for (int i = 0; i < 2 * command->repeats; ++i) fprintf(driver, " %lld", stamps[i]);
+  for (int i = 0; i < 2 * (command->repeats + 1); ++i) fprintf(driver, " %lld", stamps[i]);
   fprintf(driver, "\n");
   return 0;
 }
@@ -107,7 +111,7 @@ static int parse(const char* line, int ranks, struct command* command) {
   const int kind_number = parse_operation_kind(kind);
   const int type_number = parse_element_type(type);
   if (kind_number < 0 || type_number < 0 || command->warm_up < 0 || command->batch < 1 ||
-      command->repeats < 1 || command->repeats > kRepeatsMax) {
+      command->repeats < 0 || command->repeats > kRepeatsMax) {
     return 1;
   }
   command->operation = make_operation((enum operation_kind)kind_number,
