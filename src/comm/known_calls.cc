@@ -39,7 +39,12 @@ void KnownCalls::remember(const Call& call, std::shared_ptr<const KnownPlan> pla
   if (!call.counts.empty()) return;
   if (entries_.empty() || generation != generation_) entries_.assign(kEntries, {});
   generation_ = generation;
-  entries_[place_of(call)] = {call, std::move(plan), fingerprint(call)};
+  const auto host_bytes = [&](const void* buffer, std::size_t count) {
+    return memory_.is_device_address(buffer) ? 0 : count * dtype::size_of(call.dtype);
+  };
+  const std::size_t input = host_bytes(call.input, plan->input_count);
+  const std::size_t output = host_bytes(call.output, plan->output_count);
+  entries_[place_of(call)] = {call, std::move(plan), fingerprint(call), input, output};
 }
 
 }  // namespace commrig::comm
