@@ -6,7 +6,6 @@
 #include <memory>
 #include <vector>
 
-#include "base/log.h"
 #include "base/thread_executor.h"
 #include "device/kernel.h"
 #include "device/machine.h"
@@ -69,7 +68,6 @@ Result<float> run(int ranks) {
 }  // namespace
 
 int main() {
-  commrig::set_log_sink(commrig::stderr_sink);
   const Result<float> sum = run(4);
   if (!sum) {
     std::fprintf(stderr, "%s\n", to_string(sum.error()).c_str());

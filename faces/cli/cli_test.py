@@ -17,8 +17,9 @@ from xml.etree import ElementTree
 PROGRAM = sys.argv.pop(1)
 
 
-def run(*arguments, program=PROGRAM):
-    return subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+def run(*arguments, program=PROGRAM, env=None):
+    return subprocess.run([program, *arguments], capture_output=True, text=True, check=False,
+                          env={**os.environ, **(env or {})})
 
 
 class RunTest(unittest.TestCase):
@@ -441,10 +442,35 @@ class OtherCommandsTest(unittest.TestCase):
     def test_version_help_and_unknown_commands(self):
         self.assertRegex(run("--version").stdout, r"^commrig \d+\.\d+\.\d+\n$")
         self.assertIn("mc2", run("--help").stdout)
-        for arguments in ([], ["nothing"], ["mc2"], ["mc2", "nothing"]):
-            done = run(*arguments)
-            self.assertEqual(done.returncode, 2)
-            self.assertIn("commrig: CR-RUN04", done.stderr)
+        for arguments, found in (([], "no command behind `commrig`"),
+                                 (["nothing"], '"nothing" is no command of `commrig`'),
+                                 (["mc2"], "no command behind `commrig mc2`"),
+                                 (["mc2", "x"], '"x" is no command of `commrig mc2`'),
+                                 (["plan", "-n"], "")):
+            with self.subTest(arguments=arguments):
+                done = run(*arguments)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertIn("commrig: CR-RUN04: " + found, done.stderr)
+        self.assertRegex(run("nothing").stderr, "expected one of run, mc2, bench, plan,")
+
+    def test_help_is_a_command_and_names_what_options_take(self):
+        self.assertEqual(run("help").stdout, run("--help").stdout)
+        self.assertEqual(run("help", "plan", "show").stdout, run("plan", "show", "--help").stdout)
+        for command in (["run"], ["mc2", "run"], ["bench"], ["plan", "show"], ["plan", "verify"],
+                        ["plan", "choose"], ["plan", "list"], ["explain"], ["env"], ["doctor"]):
+            with self.subTest(command=command):
+                done = run(*command, "--help")
+                self.assertEqual(done.returncode, 0)
+                self.assertNotIn("TEXT", done.stdout)
+
+    def test_explain_page_takes_no_id(self):
+        done = run("explain", "--page", "CR-MEM01")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+
+    def test_kernels_that_do_not_exist_are_named(self):
+        done = run("bench", "all-reduce", "-e", "64", env={"COMMRIG_KERNELS": "nonsense"})
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("COMMRIG_KERNELS=nonsense: there are no such kernels", done.stderr)
 
 
 if __name__ == "__main__":

@@ -125,9 +125,10 @@ void add_explain_command(CLI::App& app, int& exit_code) {
   CLI::App* const command =
       app.add_subcommand("explain", "What an error id means, or the list of all");
   const auto id = std::make_shared<std::string>();  // shared with the callback below
-  const CLI::Option* const option = command->add_option("id", *id, "for example CR-MC210");
+  CLI::Option* const option = command->add_option("id", *id, "for example CR-MC210");
   const auto page = std::make_shared<bool>(false);  // shared likewise
-  command->add_flag("--page", *page, "Print everything about all ids, as a page in Markdown");
+  command->add_flag("--page", *page, "Print everything about all ids, as a page in Markdown")
+      ->excludes(option);
   command->callback([id, option, page, &exit_code] {
     if (*page) {
       exit_code = print_page();

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "faces/cli/commands.h"
+#include "faces/cli/grammar.h"
 #include "faces/cli/report.h"
 
 namespace {
@@ -17,6 +18,7 @@ namespace {
 int run(int argc, char** argv) {
   std::vector<std::string> words(argv, argv + argc);
   if (words.empty()) words.emplace_back("commrig");
+  commrig::cli::understand_help(words);
   std::vector<std::string> program = commrig::cli::split_run_command(words);
   CLI::App app("Runs, tests and debugs communication code for accelerators, without an accelerator",
                "commrig");
@@ -30,6 +32,10 @@ int run(int argc, char** argv) {
   commrig::cli::add_explain_command(app, exit_code);
   commrig::cli::add_env_command(app, exit_code);
   commrig::cli::add_doctor_command(app, exit_code);
+  commrig::cli::name_values(app);
+  if (const commrig::Status known = commrig::cli::check_commands(app, words); !known) {
+    return commrig::cli::report_error(known.error());
+  }
   try {
     // The parser takes them from the last to the first.
     app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));

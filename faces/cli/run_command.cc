@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The commrig authors
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -30,6 +32,22 @@ void say(const RunOptions& options, const std::string& line) {
   if (!options.quiet) std::fprintf(stderr, "commrig: %s\n", line.c_str());
 }
 
+std::string count(std::uint64_t number, const char* what) {
+  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+}
+
+// A rank that fails is a finding, unless it only follows from what ranks have found themselves.
+std::string last_line(const std::string& ranks, const run::JobEnd& end) {
+  const double seconds = std::chrono::duration<double>(end.took).count();
+  const std::string how =
+      end.exit_code == 0 ? std::string("well") : fmt::format("with exit code {}", end.exit_code);
+  const std::uint64_t findings =
+      std::max<std::uint64_t>(end.done.findings, end.exit_code == 0 ? 0 : 1);
+  return fmt::format("{} ended {} after {:.2f} s: {}, {}, {}, {}", ranks, how, seconds,
+                     count(end.done.collectives, "collective"), count(end.done.messages, "message"),
+                     count(end.done.bytes, "byte"), count(findings, "finding"));
+}
+
 Result<int> run_ranks(const RunOptions& options) {
   Variables variables = run::own_variables();
   run::add_library_folders(variables, library_folders());
@@ -48,11 +66,10 @@ Result<int> run_ranks(const RunOptions& options) {
   const std::string ranks = options.ranks == 1 ? "1 rank" : fmt::format("{} ranks", options.ranks);
   say(options, fmt::format("{}, engine threads, seed {}, no GPU used", ranks, job.seed));
   COMMRIG_ASSIGN(const run::JobEnd end, run::run_local_job(job, RealClock()));
-  const double seconds = std::chrono::duration<double>(end.took).count();
-  say(options, end.exit_code == 0 ? fmt::format("{} ended well after {:.2f} s", ranks, seconds)
-                                  : fmt::format("{} ended with exit code {} after {:.2f} s", ranks,
-                                                end.exit_code, seconds));
-  return end.exit_code;
+  say(options, last_line(ranks, end));
+  if (!end.lost_output) return end.exit_code;
+  const int failed = report_error(*end.lost_output);
+  return end.exit_code != 0 ? end.exit_code : failed;
 }
 
 int run_program(const RunArguments& arguments) {

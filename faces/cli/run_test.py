@@ -101,8 +101,37 @@ class OutputTest(unittest.TestCase):
         done = run("-n", "2", *python("print(1)"), env=environment(COMMRIG_SEED="17"))
         lines = done.stderr.splitlines()
         self.assertEqual(lines[0], "commrig: 2 ranks, engine threads, seed 17, no GPU used")
-        self.assertRegex(lines[-1], r"^commrig: 2 ranks ended well after \d+\.\d\d s$")
+        self.assertRegex(lines[-1], r"^commrig: 2 ranks ended well after \d+\.\d\d s: "
+                                    r"0 collectives, 0 messages, 0 bytes, 0 findings$")
         self.assertEqual(run("-q", *python("")).stderr, "")
+
+    def test_last_line_counts_what_ranks_have_done(self):
+        # A broadcast of 128 bytes, and a sum of a float of each.
+        done = run("-n", "3", EXAMPLE)
+        self.assertRegex(done.stderr.splitlines()[-1],
+                         r" s: 2 collectives, 0 messages, 140 bytes, 0 findings$")
+        # What one of them had ended counts, and its end is a finding.
+        done = run("-n", "2", *python(
+            "import os, subprocess\n"
+            f"subprocess.run([{EXAMPLE!r}], stdout=subprocess.DEVNULL, check=True)\n"
+            "if os.environ['RANK'] == '0': os.kill(os.getpid(), 9)"))
+        self.assertRegex(done.stderr.splitlines()[-1],
+                         r" s: 2 collectives, 0 messages, 13[26] bytes, 1 finding$")
+
+    def test_output_that_cannot_be_written_is_an_error(self):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([PROGRAM, "run", "-n", "2", "-q", "echo", "line"], stdout=full,
+                                  stderr=subprocess.PIPE, text=True, check=False,
+                                  env=environment())
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("CR-RUN05: writing to standard output: No space left", done.stderr)
+
+    def test_a_small_stack_is_enough(self):
+        shell = f"ulimit -s 64; exec '{PROGRAM}' run -n 2 -q echo line"
+        done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=False,
+                              env=environment())
+        self.assertEqual((done.returncode, sorted(done.stdout.splitlines())),
+                         (0, ["[0] line", "[1] line"]), done.stderr)
 
     def test_reader_that_goes_ends_the_ranks(self):
         shell = f"'{PROGRAM}' run -n 2 -q yes | head -n 1; exit ${{PIPESTATUS[0]}}"
@@ -268,6 +297,18 @@ class EndTest(unittest.TestCase):
             for pid in pids:
                 wait_gone(pid)
         self.assertEqual(process.returncode, -signal.SIGKILL)
+
+    def test_ranks_of_mpirun_meet_on_their_host_by_the_name_of_their_job(self):
+        for namespace in (f"{os.getpid()}1", f"{os.getpid()}2"):
+            ranks = [subprocess.Popen([EXAMPLE], stdout=subprocess.PIPE, text=True,
+                                      env=environment(OMPI_COMM_WORLD_RANK=str(rank),
+                                                      OMPI_COMM_WORLD_SIZE="3",
+                                                      OMPI_COMM_WORLD_LOCAL_SIZE="3",
+                                                      PMIX_NAMESPACE=namespace))
+                     for rank in range(3)]
+            for rank, process in enumerate(ranks):
+                self.assertEqual(process.communicate()[0], f"rank {rank} of 3: sum 6\n")
+                self.assertEqual(process.returncode, 0)
 
     def test_files_of_shared_memory_are_not_left(self):
         before = sorted(os.listdir("/dev/shm"))

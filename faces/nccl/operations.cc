@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/host_memory.h"
 #include "faces/nccl/group.h"
 #include "faces/nccl/log.h"
 #include "faces/nccl/translate.h"
@@ -171,8 +172,11 @@ ncclResult_t create_user_op(ncclRedOp_t* op, const void* scalar, ncclDataType_t 
   if (residence == ncclScalarDevice) {
     made.scale.scalar_at = scalar;
   } else {
-    std::memcpy(made.scale.scalar.data(), scalar,
-                dtype::size_of(kTypes[static_cast<std::size_t>(datatype)]));
+    const std::size_t bytes = dtype::size_of(kTypes[static_cast<std::size_t>(datatype)]);
+    if (Status status = check_host_memory(scalar, bytes, HostAccess::kRead); !status) {
+      return translate(status.error());
+    }
+    std::memcpy(made.scale.scalar.data(), scalar, bytes);
   }
   *op = next_user_op();
   comm->user_ops.lock()->emplace(static_cast<int>(*op), made);

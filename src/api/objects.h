@@ -47,7 +47,9 @@ struct Runtime::State {
   explicit State(const RuntimeOptions& options)
       : machine(executor, events,
                 {.devices = options.devices, .bytes_per_device = options.bytes_per_device}),
-        lobby(executor, machine, bootstrap::process_environment) {}
+        lobby(executor, machine, bootstrap::process_environment) {
+    machine.end_stalls([this] { return executor.outsiders(); });
+  }
 
   ThreadExecutor executor;
   EventStream events;

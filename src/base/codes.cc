@@ -49,6 +49,10 @@ constexpr std::array kCodes{
              "Use the key that stands in the record of the rank whose window is meant",
              "A device reaches memory of another by an address and the key under which its owner "
              "opened it; the key ends with the window."},
+    CodeInfo{kHostRange, Kind::kInvalidArgument, "CR-MEM11", "host memory that is not there",
+             "Pass memory that is mapped, and that may be written where something is written to it",
+             "The range lies in no memory of a device, and this process cannot read all of it, or "
+             "not write it: a wild or freed pointer, a wrong size, or constant data as a target."},
     CodeInfo{kUnknownDtype, Kind::kInvalidArgument, "CR-DTY01", "unknown element type",
              "Use one of the listed element types",
              "Names: int8 int16 int32 int64 uint8 uint16 uint32 uint64 fp16 bf16 fp32 fp64 "
@@ -285,6 +289,19 @@ constexpr std::array kCodes{
              "Ranks of one host that are to meet as on real devices need different ones. Mostly a "
              "process forgot to select the device of its local rank. Processes under commrig run, "
              "mpirun and torchrun all see the same devices."},
+    CodeInfo{kWaitCircle, Kind::kProtocol, "CR-COL25", "ranks wait for one another",
+             "Put messages that cross into one group, or let one rank send first and the other "
+             "receive first",
+             "Operations of a rank are done in the order of its calls. Each rank of a circle is in "
+             "an operation that cannot end before the next one has come to an operation behind the "
+             "one that it is in. Short messages are sent ahead and long ones are not, so that such "
+             "an order may seem to work."},
+    CodeInfo{kCallMissing, Kind::kProtocol, "CR-COL26", "nobody is left to make the missing call",
+             "Let every rank make the call before a thread waits for it; where one thread has "
+             "several ranks, put their calls into a group",
+             "Every thread of the program that could make calls waits for operations, and each of "
+             "these waits for a rank of this process that has not made its call, or is behind "
+             "another operation that waits."},
     CodeInfo{kPeerLost, Kind::kPeerLost, "CR-NET01", "peer is gone",
              "Look at the named rank: its own output says why it ended",
              "The process of another rank has ended, or it has closed or reset its connection, "

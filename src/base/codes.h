@@ -23,6 +23,7 @@ enum class Code : std::uint16_t {
   kZeroSize,
   kBadDevice,
   kUnknownKey,
+  kHostRange,
   // DTY: element types and reductions
   kUnknownDtype,
   kNoArithmetic,
@@ -85,6 +86,8 @@ enum class Code : std::uint16_t {
   kNoSuchPeer,
   kCommunicatorState,
   kSameDevice,
+  kWaitCircle,
+  kCallMissing,
   // NET: links between ranks
   kPeerLost,
   kMessageLength,

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -38,6 +39,13 @@ unsigned usable_cores() {
 unsigned host_cores() {
   return static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
 }
+
+// The thread sanitizer has a thread of its own.
+#ifdef COMMRIG_TSAN
+constexpr int kSanitizerThreads = 1;
+#else
+constexpr int kSanitizerThreads = 0;
+#endif
 
 bool aborted(const WaitSpec& spec) {
   return spec.abort != nullptr && spec.abort->raised();
@@ -108,6 +116,7 @@ ThreadExecutor::~ThreadExecutor() {
 Status ThreadExecutor::spawn(Role role, std::string name, std::function<void()> body) {
   const std::lock_guard lock(pool_mutex_);
   jobs_.push_back(Job{role, std::move(name), std::move(body)});
+  if (role == Role::kUserCode) ++user_jobs_;
   if (idle_ >= jobs_.size()) {
     pool_wake_.notify_one();
     return ok();
@@ -117,6 +126,7 @@ Status ThreadExecutor::spawn(Role role, std::string name, std::function<void()> 
   } catch (const std::exception& exception) {  // How the standard library says it.
     const std::string thread = jobs_.back().name;
     jobs_.pop_back();
+    if (role == Role::kUserCode) --user_jobs_;
     return Error::make(Code::kSystemCall,
                        fmt::format("starting thread {} of this process for {}: {}",
                                    threads_.size() + 1, thread, exception.what()));
@@ -144,7 +154,17 @@ void ThreadExecutor::serve_pool() {
       job.body();
     }
     lock.lock();
+    if (role == Role::kUserCode) --user_jobs_;
   }
+}
+
+int ThreadExecutor::outsiders() {
+  struct stat tasks{};
+  const std::lock_guard lock(pool_mutex_);
+  if (user_jobs_ != 0 || ::stat("/proc/self/task", &tasks) != 0) return -1;
+  // A folder has two links, and one more for each folder in it: a thread.
+  return static_cast<int>(tasks.st_nlink) - 2 - static_cast<int>(threads_.size()) -
+         kSanitizerThreads;
 }
 
 void ThreadExecutor::enter_user_code() {
@@ -278,7 +298,7 @@ ThreadExecutor::Bucket& ThreadExecutor::bucket_of(const void* key) {
   }
   // Fibonacci hashing; keys are at least 4 bytes apart.
   const auto bits = reinterpret_cast<std::uintptr_t>(key);
-  return buckets_[(bits * 0x9E3779B97F4A7C15U) >> 54U];
+  return (*buckets_)[(bits * 0x9E3779B97F4A7C15U) >> 54U];
 }
 
 Reach ThreadExecutor::reach_of(const Bucket& bucket) const {
@@ -328,7 +348,7 @@ void ThreadExecutor::wake(const void* key) {
 }
 
 void ThreadExecutor::wake_all() {
-  for (Bucket& bucket : buckets_) wake_bucket(bucket);
+  for (Bucket& bucket : *buckets_) wake_bucket(bucket);
   if (Door* const door = door_.load(std::memory_order_acquire)) wake_bucket(door->place);
   pollers_.wake_all();
 }

@@ -52,6 +52,10 @@ class ThreadExecutor final : public Executor {
   void leave_service() override;
   int spare_cores() const override;
 
+  // How many threads of the process are not of this executor; -1 while one of its own runs user
+  // code, which may do anything too. Costs a look into /proc.
+  int outsiders();
+
   // From now on, waits with this key sleep at the door, where other processes may ring; `ready` has
   // to look at door.rung then. Those who sleep already move to it. One key per executor, and not
   // one for wake_each(). The door stays with the executor: it is shared with those whose threads
@@ -99,7 +103,9 @@ class ThreadExecutor final : public Executor {
   std::atomic<int> computing_{0};       // of these, the ones that do not wait
   std::atomic<int> yielding_{0};        // waiters
   std::atomic<Nanos::rep> went_on_{0};  // when one of them last stopped waiting
-  std::array<Bucket, kBuckets> buckets_;
+  // Apart, since executors often lie on a stack, and a stack may be small.
+  const std::unique_ptr<std::array<Bucket, kBuckets>> buckets_ =
+      std::make_unique<std::array<Bucket, kBuckets>>();
   std::shared_ptr<Door> kept_door_;  // shared, see use_door
   std::atomic<Door*> door_{nullptr};
   std::atomic<const void*> door_key_{nullptr};  // set after door_
@@ -113,6 +119,7 @@ class ThreadExecutor final : public Executor {
   std::condition_variable pool_wake_;
   std::deque<Job> jobs_;
   std::size_t idle_ = 0;
+  std::size_t user_jobs_ = 0;  // that run, or wait for a thread
   bool closing_ = false;
   std::vector<std::thread> threads_;
 };

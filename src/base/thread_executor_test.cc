@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -192,6 +193,30 @@ TEST(ThreadExecutor, ThreadsOfEndedBodiesAreUsedAgain) {
   std::atomic<int> ran{0};
   for (int i = 0; i < 200; ++i) run_all(executor, {[&] { ran.fetch_add(1); }});
   EXPECT_EQ(ran.load(), 200);
+}
+
+TEST(ThreadExecutor, ThreadsOfOthersAreCountedUnlessUserCodeRuns) {
+  ThreadExecutor executor;
+  const int before = executor.outsiders();
+  EXPECT_GE(before, 1);
+  std::atomic<bool> over{false};
+  std::atomic<int> left{2};
+  const auto stay = [&] {
+    EXPECT_TRUE(executor.wait({.key = &over, .ready = [&] { return over.load(); }}).has_value());
+    left.fetch_sub(1);
+    executor.wake(&left);
+  };
+  ASSERT_TRUE(executor.spawn(Role::kService, "service", stay).has_value());
+  EXPECT_EQ(executor.outsiders(), before);
+  {
+    const std::jthread other([&] { EXPECT_EQ(executor.outsiders(), before + 1); });
+  }
+  ASSERT_TRUE(executor.spawn(Role::kUserCode, "user code", stay).has_value());
+  EXPECT_EQ(executor.outsiders(), -1);
+  over.store(true);
+  executor.wake(&over);
+  EXPECT_TRUE(executor.wait({.key = &left, .ready = [&] { return left.load() == 0; }}).has_value());
+  while (executor.outsiders() == -1) std::this_thread::yield();
 }
 
 TEST(Compare, HoldsAsItsNameSays) {

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The commrig authors
 #include "bootstrap/launch.h"
 
+#include <unistd.h>
+
 #include <array>
 #include <charconv>
 #include <span>
@@ -23,17 +25,39 @@ struct Launcher {
   std::string_view local_ranks;
   // Its variables are inherited by what it starts other launchers for, and may be set in part.
   bool outer = false;
+  // What names a job of it on a host, and the number of its hosts where that has a variable.
+  std::array<std::string_view, 2> job{};
+  std::string_view hosts{};
 };
 
 constexpr std::array kLaunchers{
     Launcher{"commrig", "COMMRIG_RANK", "COMMRIG_RANKS", "COMMRIG_LOCAL_RANK",
              "COMMRIG_LOCAL_RANKS"},
     Launcher{"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
-    Launcher{"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
-             "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
-    Launcher{"PMI", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
-    Launcher{"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "", true},
+    Launcher{"Open MPI",
+             "OMPI_COMM_WORLD_RANK",
+             "OMPI_COMM_WORLD_SIZE",
+             "OMPI_COMM_WORLD_LOCAL_RANK",
+             "OMPI_COMM_WORLD_LOCAL_SIZE",
+             false,
+             {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"}},
+    Launcher{"PMI",
+             "PMI_RANK",
+             "PMI_SIZE",
+             "MPI_LOCALRANKID",
+             "MPI_LOCALNRANKS",
+             false,
+             {"PMI_JOBID", "PMI_PORT"}},
+    Launcher{"Slurm",
+             "SLURM_PROCID",
+             "SLURM_NTASKS",
+             "SLURM_LOCALID",
+             "",
+             true,
+             {"SLURM_JOB_ID", "SLURM_STEP_ID"},
+             "SLURM_STEP_NUM_NODES"},
 };
+constexpr int kPortMax = 65535;
 constexpr std::string_view kTorchrunMark = "TORCHELASTIC_RUN_ID";
 
 Error wrong(std::string text) {
@@ -113,11 +137,39 @@ Result<Launch> settle(const std::vector<Launch>& found, Environment environment)
   return first;
 }
 
-Result<std::optional<Meeting>> read_meeting(Environment environment, int ranks) {
-  constexpr int kPortMax = 65535;
+// A port for what the hash names, from a range that Linux takes none from for outgoing connections.
+std::uint16_t port_of(std::uint64_t hash, int avoided) {
+  constexpr int kFirst = 20000;
+  constexpr int kPorts = 10000;
+  const int port = kFirst + static_cast<int>(hash % kPorts);
+  if (port != avoided) return static_cast<std::uint16_t>(port);
+  return static_cast<std::uint16_t>(port + 1 < kFirst + kPorts ? port + 1 : kFirst);
+}
+
+// Where ranks of one host meet by the name that their launcher gives to the job; nothing where it
+// gives none, or has started ranks on other hosts.
+Result<std::optional<Meeting>> meet_on_this_host(Environment environment, const Launch& launch) {
+  const Launcher& row = row_of(launch);
+  COMMRIG_ASSIGN(const auto hosts, number(environment, row.hosts, 1, launch.ranks));
+  const bool one_host = launch.local_ranks == launch.ranks || hosts == 1;
+  std::uint64_t hash = djb2(fmt::format("{}|{}|{}", row.name, launch.ranks, ::getuid()));
+  bool named = false;
+  for (const std::string_view name : row.job) {
+    const auto value = name.empty() ? std::nullopt : environment(name);
+    if (!value || value->empty()) continue;
+    named = true;
+    hash = djb2(fmt::format("|{}", *value), hash);
+  }
+  if (!one_host || !named) return std::optional<Meeting>();
+  COMMRIG_ASSIGN(const auto own_port, number(environment, "COMMRIG_PORT", 1, kPortMax));
+  const std::uint16_t port = own_port ? static_cast<std::uint16_t>(*own_port) : port_of(hash, 0);
+  return std::optional(Meeting{"127.0.0.1", port, hash});
+}
+
+Result<std::optional<Meeting>> read_meeting(Environment environment, const Launch& launch) {
   const auto host = environment("MASTER_ADDR");
   const auto port_text = environment("MASTER_PORT");
-  if (!host && !port_text) return std::optional<Meeting>();
+  if (!host && !port_text) return meet_on_this_host(environment, launch);
   if (!host || !port_text || host->empty()) {
     return wrong(
         fmt::format("{}, but {}", shown("MASTER_ADDR", host), shown("MASTER_PORT", port_text)));
@@ -128,16 +180,13 @@ Result<std::optional<Meeting>> read_meeting(Environment environment, int ranks) 
     return wrong(
         fmt::format("COMMRIG_PORT={} is MASTER_PORT, where torch's store listens", *own_port));
   }
-  constexpr int kFirst = 20000;
-  constexpr int kPorts = 10000;
-  std::uint64_t hash = djb2(fmt::format("{}|{}|{}", *host, *port, ranks));
+  std::uint64_t hash = djb2(fmt::format("{}|{}|{}", *host, *port, launch.ranks));
   // All ranks of one attempt have these alike, and the next attempt others.
   for (const std::string_view name : {kTorchrunMark, std::string_view("TORCHELASTIC_RESTART_COUNT"),
                                       std::string_view("SLURM_JOB_ID")}) {
     hash = djb2(fmt::format("|{}", environment(name).value_or("")), hash);
   }
-  int derived = kFirst + static_cast<int>(hash % kPorts);
-  if (derived == *port) derived = derived + 1 < kFirst + kPorts ? derived + 1 : kFirst;
+  const int derived = port_of(hash, *port);
   return std::optional(
       Meeting{*host, static_cast<std::uint16_t>(own_port.value_or(derived)), hash});
 }
@@ -159,7 +208,7 @@ Result<std::optional<Launch>> read_launch(Environment environment) {
     }
     launch.id = *parsed;
   }
-  COMMRIG_ASSIGN(launch.meeting, read_meeting(environment, launch.ranks));
+  COMMRIG_ASSIGN(launch.meeting, read_meeting(environment, launch));
   return std::optional(launch);
 }
 

@@ -14,7 +14,9 @@
 namespace commrig::bootstrap {
 
 // Where ranks meet that a launcher has told the address of rank 0's host, but no unique id: rank 0
-// opens a root on `port` of its host, on all addresses.
+// opens a root on `port` of its host, on all addresses. Where the launcher has told no address, but
+// has all its ranks on this host and a name for the job (Open MPI, PMI, Slurm), that is a port of
+// the loopback interface, by a hash of that name and of the user.
 //
 // The port is not MASTER_PORT, where torch's own store listens (in rank 0, or in torchrun). It is
 // COMMRIG_PORT where that is set; else a number from 20000 to 29999 by a hash of the address and
@@ -36,7 +38,7 @@ struct Launch {
   int local_rank = -1;  // on this host; -1 where the launcher doesn't say
   int local_ranks = -1;
   std::optional<UniqueId> id{};      // from COMMRIG_ID
-  std::optional<Meeting> meeting{};  // from MASTER_ADDR and MASTER_PORT
+  std::optional<Meeting> meeting{};  // from MASTER_ADDR and MASTER_PORT, or the job
 };
 
 // Reads the variables of commrig itself, torchrun, Open MPI, PMI and Slurm, in this order of

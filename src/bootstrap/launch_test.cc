@@ -161,6 +161,35 @@ TEST(Launch, MeetingIsTheSameForAllRanksOfOneRunAndNotOnTheMastersPort) {
   EXPECT_EQ(meeting({{"COMMRIG_PORT", "4242"}}).port, 4242);
 }
 
+TEST(Launch, RanksOfOneHostMeetByTheNameOfTheJob) {
+  const Variables mpi{{"OMPI_COMM_WORLD_RANK", "1"},
+                      {"OMPI_COMM_WORLD_SIZE", "4"},
+                      {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"},
+                      {"PMIX_NAMESPACE", "956497921"}};
+  const auto meeting = [](const Variables& variables) { return (*read(variables))->meeting; };
+  const auto one = meeting(mpi);
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->host, "127.0.0.1");
+  const auto zero = meeting(with(mpi, {{"OMPI_COMM_WORLD_RANK", "0"}}));
+  EXPECT_EQ(zero->port, one->port);
+  EXPECT_EQ(zero->magic, one->magic);
+  EXPECT_NE(meeting(with(mpi, {{"PMIX_NAMESPACE", "956497922"}}))->magic, one->magic);
+  EXPECT_EQ(meeting(with(mpi, {{"COMMRIG_PORT", "4242"}}))->port, 4242);
+  EXPECT_EQ(meeting(with(mpi, {{"MASTER_ADDR", "a"}, {"MASTER_PORT", "80"}}))->host, "a");
+  const Variables slurm{{"SLURM_PROCID", "1"},
+                        {"SLURM_NTASKS", "2"},
+                        {"SLURM_JOB_ID", "7"},
+                        {"SLURM_STEP_ID", "0"},
+                        {"SLURM_STEP_NUM_NODES", "1"}};
+  ASSERT_TRUE(meeting(slurm));
+  EXPECT_NE(meeting(slurm)->magic, meeting(with(slurm, {{"SLURM_STEP_ID", "1"}}))->magic);
+  // On several hosts, or without a name, there is no such place.
+  EXPECT_FALSE(meeting(with(slurm, {{"SLURM_STEP_NUM_NODES", "2"}})));
+  EXPECT_FALSE(meeting(with(mpi, {{"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}})));
+  EXPECT_FALSE(meeting(with(mpi, {{"PMIX_NAMESPACE", ""}})));
+  EXPECT_FALSE(meeting({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"LOCAL_WORLD_SIZE", "2"}}));
+}
+
 TEST(Launch, MeetingIsFoundByNameOrRefusedWithIt) {
   EXPECT_EQ(find_meeting({"127.0.0.1", 77, 9})->to_string(), "0000000000000009@127.0.0.1:77");
   const auto nowhere = find_meeting({"", 77, 9});

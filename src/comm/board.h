@@ -73,11 +73,8 @@ enum class Life : std::uint32_t {
 
 struct alignas(kLine) StateLine {
   std::atomic<std::uint64_t> finished{0};  // operations that have ended
-  // What the rank waits for since its last look: a peer, and the phase or 0 for the end of an
-  // operation; -1: nothing.
-  std::atomic<std::int32_t> awaited_peer{-1};
-  std::atomic<std::uint32_t> awaited_phase{0};
-  std::atomic<std::uint64_t> awaited_number{0};
+  std::atomic<std::uint64_t> begun{0};     // the last collective that has begun
+  std::atomic<std::uint64_t> awaited{0};   // what the operation waits for: see awaited.h
   // Not 0 while the rank reads or writes memory of others.
   std::atomic<std::uint32_t> touching{0};
 };
@@ -85,6 +82,7 @@ struct alignas(kLine) StateLine {
 // Apart from what changes with each operation, since peers look at it whenever they wait.
 struct alignas(kLine) LifeLine {
   std::atomic<Life> now{Life::kAbsent};
+  std::atomic<std::uint32_t> messages{0};  // not 0 once some rank has called for messages
 };
 
 // The error that the rank has met, for ranks of other processes. Written before life says so.
@@ -104,9 +102,18 @@ struct Board {
   FailureLines failure;
 };
 
-// Bytes of a segment with the boards and slots of so many ranks.
-constexpr std::size_t segment_bytes(int ranks) {
-  return static_cast<std::size_t>(ranks) * (sizeof(Board) + 2 * kSlotBytes);
+// Messages between a rank and one peer, counted modulo 2^32 by the rank: those of operations that
+// have begun, and of those it receives the ones that have come.
+struct Mail {
+  std::atomic<std::uint32_t> sends{0};
+  std::atomic<std::uint32_t> receives{0};
+  std::atomic<std::uint32_t> received{0};
+};
+
+// Bytes of a segment with the boards and slots of `locals` of the ranks, and their mail with each.
+constexpr std::size_t segment_bytes(int locals, int ranks) {
+  return static_cast<std::size_t>(locals) *
+         (sizeof(Board) + 2 * kSlotBytes + static_cast<std::size_t>(ranks) * sizeof(Mail));
 }
 
 }  // namespace commrig::comm

@@ -10,10 +10,10 @@
 namespace commrig::comm {
 
 // Looks at a buffer of a call before anything is done with it: `count` elements of the call's type
-// at `buffer`, in device or host memory; `which` names it in errors. No buffer is needed for 0
-// elements. Fails with kCollectiveBuffer for a null one, kMisaligned, and the errors of device
-// memory. Thread-safe.
+// at `buffer`, in device or host memory, which are read (the input) or written (the output). No
+// buffer is needed for 0 elements. Fails with kCollectiveBuffer for a null one, kMisaligned, and
+// the errors of device::check_range. Thread-safe.
 Status check_buffer(const device::Memory& memory, const Call& call, const void* buffer,
-                    std::size_t count, const char* which);
+                    std::size_t count, HostAccess access);
 
 }  // namespace commrig::comm

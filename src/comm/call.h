@@ -25,6 +25,7 @@ struct Call {
   int root = 0;
   std::vector<std::size_t> counts{};  // of the V forms
   const void* site = nullptr;         // a return address, for people
+  bool internal = false;              // of commrig's own, and not counted
 };
 
 // What all ranks must agree on, in 24 bits: different calls have different ones but for one pair in

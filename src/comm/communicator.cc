@@ -112,8 +112,8 @@ Result<bool> Communicator::check_buffers(const Call& call, const coll::Request& 
   const std::size_t in = coll::input_count(request, rank());
   const std::size_t out = coll::output_count(request, rank());
   const device::Memory& memory = known_calls_.memory();
-  COMMRIG_TRY(check_buffer(memory, call, call.input, in, "input"));
-  COMMRIG_TRY(check_buffer(memory, call, call.output, out, "output"));
+  COMMRIG_TRY(check_buffer(memory, call, call.input, in, HostAccess::kRead));
+  COMMRIG_TRY(check_buffer(memory, call, call.output, out, HostAccess::kWrite));
   if (in == 0 || out == 0) return false;
   const std::size_t element = request.element_bytes;
   const Extent input = extent(call.input, in * element);
@@ -154,7 +154,8 @@ Result<std::shared_ptr<const KnownPlan>> Communicator::plan_of(const Call& call)
 
 Status Communicator::enqueue(device::Stream& stream, Call call) {
   COMMRIG_TRY(check_usable());
-  if (const KnownCall* const known = known_calls_.find(call)) {
+  const KnownCall* const known = known_calls_.find(call);
+  if (known != nullptr && known->host_buffers_are_there()) {
     return stream.emplace<PlanRun>(endpoint_, std::move(call), known->plan, known->fingerprint);
   }
   const std::uint64_t generation = known_calls_.memory().generation();
@@ -179,8 +180,12 @@ Status Communicator::enqueue(device::Stream& stream, std::vector<Message> messag
                          fmt::format("rank {}: {} rank {}, {} bytes: null", rank(), what,
                                      message.peer, message.bytes));
     }
-    if (memory.is_device_address(message.data)) {
-      COMMRIG_TRY(memory.resolve(message.data, message.bytes));
+    const HostAccess access = message.outgoing ? HostAccess::kRead : HostAccess::kWrite;
+    if (Status status = device::check_range(memory, message.data, message.bytes, access); !status) {
+      Error error = status.error();
+      error.message =
+          fmt::format("rank {}: {} rank {}: {}", rank(), what, message.peer, error.message);
+      return error;
     }
   }
   return stream.emplace<MessageRun>(endpoint_, std::move(messages));
@@ -202,7 +207,8 @@ Status Communicator::gather_bytes(const void* mine, void* all, std::size_t bytes
                                      .input = mine,
                                      .output = all,
                                      .count = bytes,
-                                     .dtype = dtype::Dtype::kUint8}));
+                                     .dtype = dtype::Dtype::kUint8,
+                                     .internal = true}));
   return endpoint_.team().machine().synchronize(*stream_);
 }
 

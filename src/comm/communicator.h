@@ -59,11 +59,12 @@ class Communicator {
   int ranks() const { return endpoint_.ranks(); }
 
   // Puts the call on the stream. Buffers are checked now: kCollectiveBuffer, kBuffersMeet, errors
-  // of device memory, and those of coll::check. Buffers must live until the operation has ended.
+  // of device::check_range, and those of coll::check. Buffers must live until the operation has
+  // ended.
   Status enqueue(device::Stream& stream, Call call);
 
   // The same for messages that are under way together; two ranks may so exchange messages in either
-  // order. kNoSuchPeer, kCollectiveBuffer and errors of device memory.
+  // order. kNoSuchPeer, kCollectiveBuffer and errors of device::check_range.
   Status enqueue(device::Stream& stream, std::vector<Message> messages);
 
   // Returns when every rank has called it, and what it called before has ended.

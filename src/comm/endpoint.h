@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "comm/awaited.h"
 #include "comm/staging.h"
 #include "comm/team.h"
 
@@ -41,6 +42,10 @@ class Endpoint {
 
   std::uint64_t next_split() { return ++splits_; }
 
+  // Says what the operation whose turn it is waits for; true when that is something new. Then, or
+  // when it has come further, a circle may have been closed.
+  bool await(const Awaited& awaited);
+
   // The last collective that the peer is known to have ended.
   std::uint64_t known_ended(int peer) const { return known_[static_cast<std::size_t>(peer)]; }
   void learn_ended(int peer, std::uint64_t number) {
@@ -68,10 +73,19 @@ class Endpoint {
   std::uint64_t number_ = 0;
   std::uint64_t splits_ = 0;
   std::vector<std::uint64_t> known_;
+  Awaited awaited_;
+  std::uint16_t version_ = 0;
   std::vector<std::byte> private_;
   Places places_;
   StagingArea staging_area_;
 };
+
+inline bool Endpoint::await(const Awaited& awaited) {
+  if (awaited == awaited_) return false;
+  awaited_ = awaited;
+  board().state.awaited.store(awaited.word(++version_), std::memory_order_seq_cst);
+  return true;
+}
 
 inline std::byte* Endpoint::private_memory(std::size_t bytes) {
   if (private_.size() < bytes + kLine) private_.resize(bytes + kLine);

@@ -8,6 +8,10 @@
 namespace commrig::comm {
 namespace {
 
+// Heaps give smaller pieces back to the system hardly ever, and a look takes longer than a small
+// call.
+constexpr std::size_t kGivenBackBytes = std::size_t{64} << 10U;
+
 bool same(const Call& a, const Call& b) {
   return a.input == b.input && a.output == b.output && a.count == b.count &&
          a.collective == b.collective && a.dtype == b.dtype && a.op == b.op && a.root == b.root;
@@ -39,7 +43,13 @@ void KnownCalls::remember(const Call& call, std::shared_ptr<const KnownPlan> pla
   if (!call.counts.empty()) return;
   if (entries_.empty() || generation != generation_) entries_.assign(kEntries, {});
   generation_ = generation;
-  entries_[place_of(call)] = {call, std::move(plan), fingerprint(call)};
+  const auto host_bytes = [&](const void* buffer, std::size_t count) {
+    const std::size_t bytes = count * dtype::size_of(call.dtype);
+    return bytes < kGivenBackBytes || memory_.is_device_address(buffer) ? 0 : bytes;
+  };
+  const std::size_t input = host_bytes(call.input, plan->input_count);
+  const std::size_t output = host_bytes(call.output, plan->output_count);
+  entries_[place_of(call)] = {call, std::move(plan), fingerprint(call), input, output};
 }
 
 }  // namespace commrig::comm

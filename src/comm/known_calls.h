@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/host_memory.h"
 #include "comm/call.h"
 #include "comm/plan_run.h"
 #include "device/memory.h"
@@ -18,6 +19,14 @@ struct KnownCall {
   Call call;
   std::shared_ptr<const KnownPlan> plan;  // shared with the calls that are under way
   std::uint32_t fingerprint = 0;
+  std::size_t host_input_bytes = 0;  // 0 for device memory and small buffers
+  std::size_t host_output_bytes = 0;
+
+  // Nobody tells when host memory goes, so large buffers are looked at each time.
+  bool host_buffers_are_there() const {
+    return check_host_memory(call.input, host_input_bytes, HostAccess::kRead).has_value() &&
+           check_host_memory(call.output, host_output_bytes, HostAccess::kWrite).has_value();
+  }
 };
 
 // Most calls come again and again with the same arguments: the last ones of a rank, without those

@@ -2,7 +2,10 @@
 // SPDX-FileCopyrightText: The commrig authors
 #include "comm/known_calls.h"
 
+#include <sys/mman.h>
+
 #include <functional>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -89,6 +92,20 @@ TEST_F(KnownCallsTest, OfManyCallsTheLastIsKnownAndNoneIsTakenForAnother) {
     ++found;
   }
   EXPECT_GT(found, 1);
+}
+
+TEST_F(KnownCallsTest, LargeHostMemoryOfAKnownCallIsLookedAtEachTime) {
+  constexpr std::size_t kBytes = std::size_t{1} << 20U;
+  void* const mapped =
+      ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  auto plan = std::make_shared<KnownPlan>();
+  plan->input_count = kBytes / sizeof(float);
+  const Call first = call(mapped, kBytes / sizeof(float));
+  known_.remember(first, std::move(plan), memory_.generation());
+  EXPECT_TRUE(known_.find(first)->host_buffers_are_there());
+  ::munmap(mapped, kBytes);
+  EXPECT_FALSE(known_.find(first)->host_buffers_are_there());
 }
 
 TEST_F(KnownCallsTest, CallsWithCountsAreNotKept) {

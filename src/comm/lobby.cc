@@ -12,6 +12,7 @@
 #include "bootstrap/interface_choice.h"
 #include "bootstrap/known_root.h"
 #include "bootstrap/ring.h"
+#include "comm/tally.h"
 
 namespace commrig::comm {
 namespace {
@@ -102,11 +103,17 @@ Result<std::unique_ptr<Communicator>> Lobby::enter(const bootstrap::UniqueId& id
   // Ranks of a root that only this host reaches are on this host.
   const Address listen =
       id.root().is_loopback() ? Address::loopback(id.root().family()) : settled->listen;
-  COMMRIG_ASSIGN(const auto ring, bootstrap::join_ring(executor_, id, rank, ranks,
-                                                       {.listen = listen,
-                                                        .abort = options.abort,
-                                                        .root_within = options.root_within,
-                                                        .refused = refused}));
+  Result<std::unique_ptr<bootstrap::Exchange>> joined =
+      bootstrap::join_ring(executor_, id, rank, ranks,
+                           {.listen = listen,
+                            .abort = options.abort,
+                            .root_within = options.root_within,
+                            .refused = refused});
+  if (!joined) {
+    process_tally().add_finding(id.magic());
+    return joined.error();
+  }
+  const std::unique_ptr<bootstrap::Exchange> ring = std::move(joined).value();
   COMMRIG_TRY(ring->barrier());  // Nobody needs the root any more.
   COMMRIG_TRY(close_root(id, options));
   CommunicatorOptions with_address = options.communicator;
@@ -126,7 +133,8 @@ Result<std::unique_ptr<Communicator>> Lobby::join(const bootstrap::Launch& launc
     return Error::make(
         Code::kLaunchEnvironment,
         fmt::format("{} has started {} ranks, but neither COMMRIG_ID nor MASTER_ADDR and "
-                    "MASTER_PORT say where they meet",
+                    "MASTER_PORT say where they meet, and they are not all on this host by a name "
+                    "that it has given to the job",
                     launch.launcher, launch.ranks));
   }
   bootstrap::Meeting meeting = *launch.meeting;
@@ -144,14 +152,17 @@ Result<std::unique_ptr<Communicator>> Lobby::join_world(const JoinOptions& optio
 Status Lobby::open_meeting(const bootstrap::UniqueId& id, const JoinOptions& options) {
   const std::uint16_t port = id.root().port();
   leave_port(port);
-  COMMRIG_ASSIGN(const Address listen, all_addresses(id.root().family(), port));
+  Address listen = id.root();  // nobody comes from outside to a loopback address
+  if (!listen.is_loopback()) {
+    COMMRIG_ASSIGN(listen, all_addresses(id.root().family(), port));
+  }
   const auto opened =
       open_root({.listen = listen, .magic = id.magic(), .ranks_within = options.root_within});
   if (opened) return ok();
   return Error::make(opened.error().code,
                      fmt::format("{}; rank 0 meets the others there, on the port that "
                                  "COMMRIG_PORT or NCCL_COMM_ID names, or that follows from "
-                                 "MASTER_ADDR and MASTER_PORT",
+                                 "MASTER_ADDR and MASTER_PORT or the launcher's job",
                                  opened.error().message));
 }
 

@@ -3,6 +3,11 @@
 #include "comm/message_run.h"
 
 #include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "comm/circle.h"
+#include "comm/tally.h"
 
 namespace commrig::comm {
 
@@ -11,12 +16,77 @@ using device::Progress;
 MessageRun::MessageRun(Endpoint& endpoint, std::vector<Message> messages)
     : Operation(endpoint), messages_(std::move(messages)) {}
 
+// The peers see from now on what they may wait for.
+Status MessageRun::begin() {
+  Team& team = endpoint().team();
+  team.look_for_circles(endpoint().rank());
+  numbers_.reserve(messages_.size());
+  for (const Message& message : messages_) {
+    Mail& mail = team.mail(endpoint().rank(), message.peer);
+    std::atomic<std::uint32_t>& counter = message.outgoing ? mail.sends : mail.receives;
+    numbers_.push_back(counter.fetch_add(1, std::memory_order_seq_cst) + 1);
+  }
+  return ok();
+}
+
+void MessageRun::finish() {
+  if (!done_) return;
+  for (const Message& message : messages_) {
+    if (message.outgoing) process_tally().add_message(message.bytes);
+  }
+}
+
 Result<Progress> MessageRun::go_on() {
   COMMRIG_ASSIGN(const bool all_handed, hand_to_links());
   COMMRIG_ASSIGN(const transport::Progress sent, outbox().advance());
   COMMRIG_TRY(advance_inbox());
-  const bool done = all_handed && sent == transport::Progress::kDone && inbox_.empty();
-  return done ? Progress::kDone : Progress::kPending;
+  done_ = all_handed && sent == transport::Progress::kDone && inbox_.empty();
+  if (done_) return Progress::kDone;
+  const bool came_further = std::exchange(unfinished_, unfinished()) != unfinished_;
+  if (endpoint().await(awaited()) || came_further) {
+    if (const auto circle = find_circle(endpoint().team(), endpoint().rank())) return *circle;
+  }
+  return Progress::kPending;
+}
+
+std::size_t MessageRun::unfinished() const {
+  std::size_t count = inbox_.size() + messages_.size() - at_;
+  outbox().each([&count](std::size_t) {
+    ++count;
+    return true;
+  });
+  return count;
+}
+
+// Whether the peer has begun the operation in which it is the other end.
+bool MessageRun::is_expected(std::size_t place) const {
+  const Message& message = messages_[place];
+  Team& team = endpoint().team();
+  if (team.find_board(message.peer) == nullptr) return true;  // nobody knows
+  const Mail& mail = team.mail(message.peer, endpoint().rank());
+  const std::uint32_t begun =
+      (message.outgoing ? mail.receives : mail.sends).load(std::memory_order_seq_cst);
+  return static_cast<std::int32_t>(begun - numbers_[place]) >= 0;
+}
+
+// The first message that has to wait for a later operation of its peer.
+Awaited MessageRun::awaited() const {
+  std::size_t found = messages_.size();
+  const auto look = [this, &found](std::size_t place) {
+    if (!is_expected(place)) found = place;
+    return found == messages_.size();
+  };
+  for (const Expected& expected : inbox_) {
+    if (!look(expected.place)) break;
+  }
+  if (found == messages_.size()) outbox().each(look);
+  for (std::size_t place = at_; place < messages_.size(); ++place) {
+    if (found != messages_.size() || !look(place)) break;
+  }
+  if (found == messages_.size()) return {};
+  return {.kind = messages_[found].outgoing ? Awaited::Kind::kSend : Awaited::Kind::kReceive,
+          .peer = messages_[found].peer,
+          .number = numbers_[found]};
 }
 
 // Whether every message has a link. One whose link isn't there yet keeps those behind it waiting;
@@ -29,9 +99,9 @@ Result<bool> MessageRun::hand_to_links() {
     if (link == nullptr) return false;
     auto* const data = static_cast<std::byte*>(message.data);
     if (message.outgoing) {
-      outbox().add(*link, data, message.bytes);
+      outbox().add(*link, data, message.bytes, at_);
     } else {
-      inbox_.push_back({link, {.data = data, .bytes = message.bytes}});
+      inbox_.push_back({link, {.data = data, .bytes = message.bytes}, at_});
     }
   }
   return true;
@@ -43,6 +113,8 @@ Status MessageRun::advance_inbox() {
     if (std::ranges::find(blocked, expected->link) == blocked.end()) {
       COMMRIG_ASSIGN(const transport::Progress received, expected->link->recv(expected->message));
       if (received == transport::Progress::kDone) {
+        Mail& mail = endpoint().team().mail(endpoint().rank(), messages_[expected->place].peer);
+        mail.received.fetch_add(1, std::memory_order_seq_cst);
         expected = inbox_.erase(expected);
         continue;
       }

@@ -24,6 +24,8 @@ class MessageRun final : public Operation {
   MessageRun(Endpoint& endpoint, std::vector<Message> messages);
 
  private:
+  Status begin() override;
+  void finish() override;
   Result<device::Progress> go_on() override;
   // Links say by their wakers that they may go on.
   bool has_come() const override { return false; }
@@ -31,11 +33,18 @@ class MessageRun final : public Operation {
   struct Expected {
     transport::Link* link;
     transport::Incoming message;
+    std::size_t place;  // among the messages
   };
   Result<bool> hand_to_links();
   Status advance_inbox();
+  Awaited awaited() const;
+  bool is_expected(std::size_t place) const;
+  std::size_t unfinished() const;
 
   std::vector<Message> messages_;
+  std::vector<std::uint32_t> numbers_;  // of each, see Mail
+  std::size_t unfinished_ = 0;          // when the peers were last looked at
+  bool done_ = false;
   std::list<Expected> inbox_;  // a link may keep the address of its message
   std::size_t at_ = 0;         // the first message that is not in a box yet
 };

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "comm/circle.h"
+
 namespace commrig::comm {
 
 using device::Progress;
@@ -37,6 +39,20 @@ bool Operation::may_go_on() const {
   return begun_ ? has_come() : endpoint_.has_turn(issue_);
 }
 
+bool Operation::waits_for_works() const {
+  return endpoint_.team().all_local();
+}
+
+// One that is behind others of its rank leaves it to the first.
+std::string Operation::describe_wait() const {
+  if (!begun_ || failing_.begun()) return {};
+  return comm::describe_wait(endpoint_.team(), endpoint_.rank());
+}
+
+void Operation::give_up(const Error& error) {
+  endpoint_.team().fail(error);
+}
+
 void Operation::cancel(const Error& reason) {
   endpoint_.team().fail(reason);
   end();
@@ -44,6 +60,7 @@ void Operation::cancel(const Error& reason) {
 
 void Operation::end() {
   finish();
+  endpoint_.await({});
   endpoint_.end_turn();
   endpoint_.team().stir();
 }

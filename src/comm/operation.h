@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "comm/endpoint.h"
 #include "comm/failing.h"
@@ -18,6 +19,9 @@ class Operation : public device::Work {
  public:
   Result<device::Progress> step() final;
   bool may_go_on() const final;
+  bool waits_for_works() const final;
+  std::string describe_wait() const final;
+  void give_up(const Error& error) final;
   void cancel(const Error& reason) final;
 
  protected:
@@ -35,6 +39,7 @@ class Operation : public device::Work {
 
   Endpoint& endpoint() const { return endpoint_; }
   Outbox& outbox() { return outbox_; }
+  const Outbox& outbox() const { return outbox_; }
   bool failed() const { return failing_.begun(); }
 
  private:

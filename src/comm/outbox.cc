@@ -8,8 +8,15 @@
 
 namespace commrig::comm {
 
-void Outbox::add(transport::Link& link, const std::byte* data, std::size_t bytes) {
-  letters_.push_back({.link = &link, .message = {.data = data, .bytes = bytes}});
+void Outbox::add(transport::Link& link, const std::byte* data, std::size_t bytes,
+                 std::size_t place) {
+  letters_.push_back({.link = &link, .message = {.data = data, .bytes = bytes}, .place = place});
+}
+
+void Outbox::each(FunctionRef<bool(std::size_t)> visit) const {
+  for (const Letter& letter : letters_) {
+    if (!visit(letter.place)) return;
+  }
 }
 
 // A letter waits behind an earlier one to the same peer.

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include "base/fence.h"
+#include "comm/circle.h"
+#include "comm/tally.h"
 #include "dtype/reduce.h"
 #include "dtype/stores.h"
 
@@ -71,13 +73,18 @@ Status PlanRun::begin() {
     COMMRIG_TRY(team.share_memory());
   }
   post(call_, number_, endpoint().board().calls[parity()]);
+  endpoint().board().state.begun.store(number_, std::memory_order_seq_cst);
   return ok();
 }
 
 void PlanRun::finish() {
   Board& board = endpoint().board();
-  board.state.awaited_peer.store(-1, std::memory_order_relaxed);
   if (staging_.has_value() && !failed() && at_ == plan_->plan.steps.size()) staging_->end();
+  if (!failed() && at_ == plan_->plan.steps.size()) {
+    const std::uint64_t bytes = plan_->input_count * dtype::size_of(call_.dtype);
+    process_tally().add_collective(call_.internal ? 0 : bytes,
+                                   !call_.internal && endpoint().rank() == 0);
+  }
   if (number_ != 0) board.state.finished.store(number_, std::memory_order_release);
 }
 
@@ -275,13 +282,16 @@ Status PlanRun::check_alive(int peer, std::uint32_t phase) const {
                   board.state.finished.load(std::memory_order_acquire)));
 }
 
-Progress PlanRun::wait_on(int peer, std::uint32_t phase) {
-  StateLine& state = endpoint().board().state;
-  if (state.awaited_peer.load(std::memory_order_relaxed) != peer) {
-    state.awaited_phase.store(phase, std::memory_order_relaxed);
-    state.awaited_number.store(number_, std::memory_order_relaxed);
-    state.awaited_peer.store(peer, std::memory_order_relaxed);
+Result<Progress> PlanRun::wait_on(int peer, std::uint64_t number) {
+  const Awaited awaited{.kind = Awaited::Kind::kCollective,
+                        .peer = peer,
+                        .number = static_cast<std::uint32_t>(number)};
+  if (number_ == 0 || !endpoint().await(awaited)) return Progress::kPending;
+  // Collectives alone form no circle: their order is the same on all ranks.
+  if (endpoint().board().life.messages.load(std::memory_order_seq_cst) == 0) {
+    return Progress::kPending;
   }
+  if (const auto circle = find_circle(endpoint().team(), endpoint().rank())) return *circle;
   return Progress::kPending;
 }
 
@@ -294,7 +304,7 @@ Result<Progress> PlanRun::wait_for_phase(const Step& step) {
     if (!reached) {
       COMMRIG_TRY(check_alive(peer, step.phase));
       peer_at_ = all ? peer : 0;
-      return wait_on(peer, step.phase);
+      return wait_on(peer, number_);
     }
     endpoint().learn_ended(peer, number_ - 1);
   }
@@ -314,7 +324,7 @@ Result<Progress> PlanRun::reclaim(const Step& step) {
     endpoint().learn_ended(peer, ended);
     if (ended < needed) {
       peer_at_ = all ? peer : 0;
-      return wait_on(peer, 0);
+      return wait_on(peer, needed);
     }
   }
   peer_at_ = 0;
@@ -323,7 +333,7 @@ Result<Progress> PlanRun::reclaim(const Step& step) {
 
 Result<Progress> PlanRun::begin_send(const Step& step) {
   COMMRIG_ASSIGN(transport::Link* const link, endpoint().team().link(endpoint().rank(), step.peer));
-  if (link == nullptr) return wait_on(step.peer, 0);
+  if (link == nullptr) return Progress::kPending;
   COMMRIG_ASSIGN(std::byte* const data, address(plan_->plan.sources(step)[0], step.count));
   outbox().add(*link, data, step.count * dtype::size_of(call_.dtype));
   COMMRIG_TRY(outbox().advance());
@@ -332,13 +342,13 @@ Result<Progress> PlanRun::begin_send(const Step& step) {
 
 Result<Progress> PlanRun::recv(const Step& step) {
   COMMRIG_ASSIGN(transport::Link* const link, endpoint().team().link(endpoint().rank(), step.peer));
-  if (link == nullptr) return wait_on(step.peer, 0);
+  if (link == nullptr) return wait_on(step.peer, number_);
   if (incoming_.data == nullptr) {
     COMMRIG_ASSIGN(std::byte* const data, address(plan_->plan.targets(step)[0], step.count));
     incoming_ = {.data = data, .bytes = step.count * dtype::size_of(call_.dtype)};
   }
   COMMRIG_ASSIGN(const transport::Progress received, link->recv(incoming_));
-  if (received != transport::Progress::kDone) return wait_on(step.peer, 0);
+  if (received != transport::Progress::kDone) return wait_on(step.peer, number_);
   incoming_ = {};
   return Progress::kDone;
 }

@@ -58,7 +58,8 @@ class PlanRun final : public Operation {
   bool has_ended(int peer) const;
   Error mismatch() const;
   Status check_alive(int peer, std::uint32_t phase) const;
-  Progress wait_on(int peer, std::uint32_t phase);
+  // The peer has to begin the collective of that number before this rank goes on.
+  Result<Progress> wait_on(int peer, std::uint64_t number);
 
   bool touches_others(const coll::Step& step) const;
   Result<std::byte*> address(const coll::Place& place, std::size_t count) const;

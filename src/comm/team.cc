@@ -2,17 +2,29 @@
 // SPDX-FileCopyrightText: The commrig authors
 #include "comm/team.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <new>
 #include <numeric>
 
 #include <fmt/format.h>
 
+#include "comm/tally.h"
 #include "transport/shm_link.h"
 #include "transport/tcp_link.h"
 #include "transport/thread_link.h"
 
 namespace commrig::comm {
+namespace {
+
+// Of a communicator that lives in this process alone.
+std::uint64_t local_number() {
+  static std::atomic<std::uint32_t> made{0};
+  return static_cast<std::uint64_t>(::getpid()) << 32U | ++made;
+}
+
+}  // namespace
 
 Team::Team(device::Machine& machine, Process* process, int ranks, std::vector<int> locals)
     : machine_(machine),
@@ -22,6 +34,7 @@ Team::Team(device::Machine& machine, Process* process, int ranks, std::vector<in
       local_(static_cast<std::size_t>(ranks)),
       boards_(static_cast<std::size_t>(ranks)),
       slots_(static_cast<std::size_t>(ranks)),
+      mail_(static_cast<std::size_t>(ranks)),
       neighbour_of_(static_cast<std::size_t>(ranks)),
       abort_(&machine.abort_flag()) {
   for (const int rank : locals_) local_[static_cast<std::size_t>(rank)] = true;
@@ -39,8 +52,9 @@ Result<std::shared_ptr<Team>> Team::create_local(device::Machine& machine, int r
       new Team(machine, nullptr, ranks, std::move(locals)));  // tidy: allow(new) private
   // Pages that nobody touches cost nothing, so that many ranks with few operations stay small.
   COMMRIG_ASSIGN(transport::Segment segment,
-                 transport::Segment::create("commrig-boards", segment_bytes(ranks)));
+                 transport::Segment::create("commrig-boards", segment_bytes(ranks, ranks)));
   COMMRIG_TRY(team->map_local(std::move(segment)));
+  team->set_number(local_number());
   return team;
 }
 
@@ -50,7 +64,7 @@ Result<std::shared_ptr<Team>> Team::create(Process& process, int ranks, std::vec
   std::shared_ptr<Team> team(
       new Team(process.machine(), home, ranks, std::move(locals)));  // tidy: allow(new) private
   COMMRIG_ASSIGN(transport::Segment segment,
-                 transport::Segment::create("commrig-boards", segment_bytes(count)));
+                 transport::Segment::create("commrig-boards", segment_bytes(count, ranks)));
   COMMRIG_TRY(team->map_local(std::move(segment)));
   team->peers_ = std::make_unique<transport::Peers>(process.poller());
   return team;
@@ -62,15 +76,18 @@ Status Team::map_local(transport::Segment segment) {
   return ok();
 }
 
-// Boards of the ranks one behind the other, then their slots.
+// Boards of the ranks one behind the other, then their slots, then their mail.
 void Team::map(std::byte* base, std::span<const int> ranks, bool fresh) {
   std::byte* const slots = base + ranks.size() * sizeof(Board);
+  std::byte* const mail = slots + ranks.size() * 2 * kSlotBytes;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const auto rank = static_cast<std::size_t>(ranks[i]);
     std::byte* const place = base + i * sizeof(Board);
     boards_[rank] = fresh ? new (place) Board  // tidy: allow(new) placement
                           : std::launder(reinterpret_cast<Board*>(place));
     slots_[rank] = slots + i * 2 * kSlotBytes;
+    // Fresh memory is zeroed, as its counters are to be; so pages that nobody uses stay untouched.
+    mail_[rank] = std::launder(reinterpret_cast<Mail*>(mail + i * boards_.size() * sizeof(Mail)));
   }
   shares_memory_ =
       std::ranges::all_of(boards_, [](const Board* board) { return board != nullptr; });
@@ -117,6 +134,13 @@ Error Team::failure_of(int rank) const {
   const FailureLines& failure = board(rank).failure;
   return Error::make(static_cast<Code>(failure.code.load(std::memory_order_relaxed) - 1),
                      failure.text.data());
+}
+
+void Team::look_for_circles(int rank) {
+  if (board(rank).life.messages.load(std::memory_order_relaxed) != 0) return;
+  for (Board* const each : boards_) {
+    if (each != nullptr) each->life.messages.store(1, std::memory_order_seq_cst);
+  }
 }
 
 Result<std::byte*> Team::peer_buffer(int rank, std::uint64_t address, std::size_t bytes) {
@@ -219,6 +243,7 @@ int Team::lost_rank(const Links& links) const {
 void Team::fail(const Error& error) {
   const bool first = !abort_.raised();
   abort_.raise(error, machine_.executor());
+  if (first && code_info(error.code).kind != Kind::kAborted) process_tally().add_finding(number_);
   if (first) {
     const auto links = links_.lock();
     const int lost = lost_rank(*links);

@@ -45,6 +45,7 @@ class Team {
 
   int ranks() const { return static_cast<int>(boards_.size()); }
   bool is_local(int rank) const { return local_[static_cast<std::size_t>(rank)]; }
+  bool all_local() const { return locals_.size() == boards_.size(); }
   device::Machine& machine() { return machine_; }
   Process* process() { return process_; }  // null: all ranks are local
   const transport::Segment& segment() const { return segment_; }
@@ -57,6 +58,12 @@ class Team {
   std::byte* slot(int rank, std::size_t parity) {
     return slots_[static_cast<std::size_t>(rank)] + parity * kSlotBytes;
   }
+  // What the rank has counted of its messages with the peer; of a rank that has a board here.
+  Mail& mail(int rank, int peer) {
+    return mail_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(peer)];
+  }
+  // Before a local rank waits for a message: from now on, all ranks look out for circles of waits.
+  void look_for_circles(int rank);
   // Whether all ranks read and write each other's memory.
   bool shares_memory() const { return shares_memory_; }
   // Whether that holds for device memory only, so that other buffers must be staged.
@@ -70,6 +77,10 @@ class Team {
   // The rank's end of the way to a peer, made when it is first asked for; null while the peer has
   // not made its end yet.
   Result<transport::Link*> link(int rank, int peer);
+
+  // The same on all its ranks, and on those of no other that this process has.
+  std::uint64_t number() const { return number_; }
+  void set_number(std::uint64_t number) { number_ = number; }
 
   // The team of `ranks` local ranks that this one is split into, by a number that all of them know.
   Result<std::shared_ptr<Team>> child(std::uint64_t number, int ranks);
@@ -119,12 +130,14 @@ class Team {
 
   device::Machine& machine_;
   Process* process_;
+  std::uint64_t number_ = 0;
   MachineWaker waker_;
   std::vector<int> locals_;
   std::vector<bool> local_;
   transport::Segment segment_;  // of the local ranks
   std::vector<Board*> boards_;
   std::vector<std::byte*> slots_;
+  std::vector<Mail*> mail_;
   std::vector<Neighbour*> neighbour_of_;
   bool shares_memory_ = false;
   AbortFlag abort_;

@@ -11,6 +11,7 @@
 
 #include "base/unix_socket.h"
 #include "comm/card.h"
+#include "comm/tally.h"
 
 namespace commrig::comm {
 namespace {
@@ -38,6 +39,7 @@ class Setup {
                  .deadline = process.executor().now() + options.connect_within} {}
 
   Result<std::shared_ptr<Team>> run();
+  std::uint64_t number() const { return number_; }
 
  private:
   int rank() const { return exchange_.rank(); }
@@ -198,6 +200,7 @@ Result<std::unique_ptr<Neighbour>> Setup::meet(Team& team, int leader, Socket so
 Result<std::shared_ptr<Team>> Setup::make() {
   COMMRIG_ASSIGN(std::shared_ptr<Team> team,
                  Team::create(process_, exchange_.ranks(), ranks_of_process(rank())));
+  team->set_number(number_);
   COMMRIG_ASSIGN(auto met, meet_processes());
   for (auto& [leader, socket] : met) {
     COMMRIG_ASSIGN(std::unique_ptr<Neighbour> neighbour, meet(*team, leader, std::move(socket)));
@@ -253,7 +256,10 @@ Result<std::shared_ptr<Team>> set_up_team(Process& process, bootstrap::Exchange&
                                           const TeamOptions& options) {
   Setup setup(process, exchange, options);
   Result<std::shared_ptr<Team>> team = setup.run();
-  if (!team) exchange.abort(team.error());
+  if (!team) {
+    process_tally().add_finding(setup.number());
+    exchange.abort(team.error());
+  }
   return team;
 }
 

@@ -36,12 +36,9 @@ class FillWork final : public Work {
   std::uint8_t value_;
 };
 
-// Device ranges must be right; host ranges can't be checked.
-Status check_range(Memory& memory, const void* pointer, std::size_t bytes) {
+Status check_side(const Memory& memory, const void* pointer, std::size_t bytes, HostAccess access) {
   if (pointer == nullptr) return Error::make(Code::kUnknownPointer, "a copy with a null pointer");
-  if (!memory.is_device_address(pointer)) return ok();
-  COMMRIG_TRY(memory.resolve(pointer, bytes));
-  return ok();
+  return check_range(memory, pointer, bytes, access);
 }
 
 bool overlap(const void* a, const void* b, std::size_t bytes) {
@@ -52,8 +49,8 @@ bool overlap(const void* a, const void* b, std::size_t bytes) {
 
 Result<Progress> CopyWork::step() {
   // Again, since a buffer may have been freed between the call and now.
-  COMMRIG_TRY(check_range(memory_, target_, bytes_));
-  COMMRIG_TRY(check_range(memory_, source_, bytes_));
+  COMMRIG_TRY(check_side(memory_, target_, bytes_, HostAccess::kWrite));
+  COMMRIG_TRY(check_side(memory_, source_, bytes_, HostAccess::kRead));
   if (target_ != source_) std::memcpy(target_, source_, bytes_);
   return Progress::kDone;
 }
@@ -63,8 +60,8 @@ Result<Progress> CopyWork::step() {
 Status copy(Stream& stream, void* target, const void* source, std::size_t bytes) {
   if (bytes == 0) return ok();
   Memory& memory = stream.machine().memory();
-  COMMRIG_TRY(check_range(memory, target, bytes));
-  COMMRIG_TRY(check_range(memory, source, bytes));
+  COMMRIG_TRY(check_side(memory, target, bytes, HostAccess::kWrite));
+  COMMRIG_TRY(check_side(memory, source, bytes, HostAccess::kRead));
   if (target != source && overlap(target, source, bytes)) {
     return Error::make(
         Code::kBadArgument,

@@ -38,6 +38,7 @@ class AwaitWork final : public Work {
     return Progress::kDone;
   }
   bool may_go_on() const override { return point_->reached.load(std::memory_order_acquire); }
+  bool waits_for_works() const override { return true; }
 
  private:
   std::shared_ptr<Event::Point> point_;

@@ -18,6 +18,8 @@ constexpr Nanos kLinger{2'000'000};
 // others synchronise, unless the others have no core, or have not come to it during so many looks:
 // then they have lost theirs.
 constexpr int kLooksAlone = 32;
+// A wait without a change that is longer is looked at: see end_stalls.
+constexpr Nanos kStallAfter{100'000'000};
 
 // Whether another thread than the caller, who synchronises `own`, synchronises the stream.
 bool looked_after(const StreamSlot& slot, const StreamSlot* own) {
@@ -52,11 +54,14 @@ void Machine::end_runner(Machine& machine) {
   executor.wake(key);  // The machine may be gone by now; the key is only a number.
 }
 
+Status Machine::check_device(int device) const {
+  if (device >= 0 && device < devices()) return ok();
+  return Error::make(Code::kBadDevice, "device " + std::to_string(device) + " of " +
+                                           std::to_string(devices()) + " devices");
+}
+
 Result<std::unique_ptr<Stream>> Machine::create_stream(int device) {
-  if (device < 0 || device >= devices()) {
-    return Error::make(Code::kBadDevice, "device " + std::to_string(device) + " of " +
-                                             std::to_string(devices()) + " devices");
-  }
+  COMMRIG_TRY(check_device(device));
   COMMRIG_TRY(started_);
   const int number = next_stream_.fetch_add(1);
   std::unique_ptr<Stream> stream(new Stream(*this, device, number));  // tidy: allow(new) private
@@ -148,6 +153,7 @@ Status Machine::drive(const Driver& driver, const char* what, Nanos deadline) {
   std::uint64_t seen = 0;
   SleepCounter counter(*this);
   int looks = 0;
+  bool looked_for_stall = count_threads_ == nullptr;
   while (true) {
     const std::uint64_t rung = this->rung();
     seen = epoch_.load(std::memory_order_seq_cst);
@@ -161,12 +167,18 @@ Status Machine::drive(const Driver& driver, const char* what, Nanos deadline) {
       return epoch_.load(std::memory_order_seq_cst) != seen || this->rung() != rung || done() ||
              may_go_on(own, ++looks > kLooksAlone);
     };
+    const Nanos look = looked_for_stall ? kForever : executor_.now() + kStallAfter;
     status = executor_.wait({.key = &epoch_,
                              .ready = changed,
                              .what = what,
-                             .deadline = deadline,
+                             .deadline = std::min(deadline, look),
                              .observer = &counter});
-    if (!status) break;
+    looked_for_stall = count_threads_ == nullptr;
+    if (status) continue;
+    if (look >= deadline || status.error().code != Code::kDeadline) break;
+    looked_for_stall = true;  // until something changes
+    status = ok();
+    end_stall();
   }
   // What is left, or came after the last pass, is another driver's, or else the sweeper's.
   const bool leaves_own =
@@ -192,14 +204,44 @@ bool Machine::host_waits(std::size_t busy) const {
     return true;
   });
   if (working != busy) return false;
-  {
-    const auto driving = driving_.lock();
-    if (driving->size() < static_cast<std::size_t>(threads)) return false;
-    for (const Driver* driver : *driving) {
-      if (driver->has_deadline || driver->done()) return false;
-    }
-  }
-  return epoch_.load(std::memory_order_seq_cst) == seen;
+  return all_drive(static_cast<std::size_t>(threads)) &&
+         epoch_.load(std::memory_order_seq_cst) == seen;
+}
+
+bool Machine::all_drive(std::size_t threads) const {
+  const auto driving = driving_.lock();
+  return driving->size() >= threads && std::ranges::none_of(*driving, [](const Driver* driver) {
+           return driver->has_deadline || driver->done();
+         });
+}
+
+// The front works of all busy streams; false as soon as one of them might go on.
+bool Machine::visit_stuck(FunctionRef<void(Work&)> look) {
+  bool all = true;
+  streams_.visit([&](StreamSlot& slot) {
+    if (!slot.busy()) return true;
+    if (Stream* const stream = StreamTable::use(slot)) all = stream->look_at_stuck(look);
+    StreamTable::release(slot, executor_);
+    return all;
+  });
+  return all;
+}
+
+// As in host_waits(), what is seen between two looks at the epoch stays so.
+void Machine::end_stall() {
+  const std::uint64_t seen = epoch_.load(std::memory_order_seq_cst);
+  std::string text;
+  const bool stuck = visit_stuck([&text](Work& work) {
+    const std::string one = work.describe_wait();
+    if (!one.empty()) text += (text.empty() ? "" : "; ") + one;
+  });
+  if (!stuck || text.empty()) return;
+  const int threads = count_threads_();
+  if (threads < 0 || !all_drive(static_cast<std::size_t>(threads))) return;
+  if (epoch_.load(std::memory_order_seq_cst) != seen) return;
+  const Error error = Error::make(Code::kCallMissing, std::move(text));
+  (void)visit_stuck([&error](Work& work) { work.give_up(error); });
+  poke();
 }
 
 void Machine::watch_host(const void* owner, std::function<void()> watcher) {
@@ -300,6 +342,7 @@ Status Machine::synchronize(Stream& stream, Nanos deadline) {
 }
 
 Status Machine::synchronize_device(int device, Nanos deadline) {
+  COMMRIG_TRY(check_device(device));
   // The streams must not be destroyed meanwhile, so they are held like an advancing thread does.
   std::vector<StreamSlot*> slots;
   streams_.visit([&](StreamSlot& slot) {

@@ -44,7 +44,8 @@ class Machine {
 
   // Waits until everything enqueued so far on the stream (the device) has ended, advancing all
   // streams meanwhile, so that one thread may drive many devices. Returns the stream's sticky error
-  // (of the device: the first found), or kDeadline. Must not be called from a kernel or callback.
+  // (of the device: the first found), kDeadline, or kBadDevice. Must not be called from a kernel or
+  // callback.
   Status synchronize(Stream& stream, Nanos deadline = kForever);
   Status synchronize_device(int device, Nanos deadline = kForever);
 
@@ -67,6 +68,13 @@ class Machine {
   // with the same owner has returned. It must neither block nor wait.
   void watch_host(const void* owner, std::function<void()> watcher);
   void unwatch_host(const void* owner);
+
+  // Ends works that nobody can let go on any more, with kCallMissing: when every thread of the
+  // program waits here, in vain and without a deadline, and each stream's front work waits for
+  // others of this process. It is looked at when a thread has waited for a tenth of a second
+  // without a change. `threads` tells how many threads of the program could enqueue works; -1 where
+  // that is not known. Before works are enqueued.
+  void end_stalls(std::function<int()> threads) { count_threads_ = std::move(threads); }
 
   // Says that some pending work may go on. Called after whatever it waits for has come.
   void poke();
@@ -121,9 +129,13 @@ class Machine {
     std::function<void()> call;
     std::atomic<int> users{0};
   };
+  Status check_device(int device) const;
   Status drive_until(FunctionRef<bool()> done, const char* what, Nanos deadline, Stream* stream);
   Status drive(const Driver& driver, const char* what, Nanos deadline);
   void tell_watchers();
+  bool all_drive(std::size_t threads) const;
+  bool visit_stuck(FunctionRef<void(Work&)> look);
+  void end_stall();
   void retire(Stream& stream);
   // Somebody has left a quick work on a stream and may not come back.
   void expect_sweep();
@@ -168,6 +180,7 @@ class Machine {
   std::atomic<int> next_stream_{0};
   StreamTable streams_;
   std::atomic<int> host_threads_{0};
+  std::function<int()> count_threads_;  // see end_stalls
   Guarded<std::vector<const Driver*>> driving_;
   Guarded<std::vector<std::shared_ptr<Watcher>>> watchers_;    // shared, see Watcher
   Guarded<std::map<const void*, const Doorbell*>> doorbells_;  // by the word's address

@@ -258,6 +258,66 @@ TEST_P(RingTest, OneThreadDrivesEightDevicesWithoutDeadlock) {
 
 INSTANTIATE_TEST_SUITE_P(BothOrders, RingTest, testing::Bool());
 
+// Goes on when it is let, or given up.
+class StuckWork final : public Work {
+ public:
+  StuckWork(Machine& machine, std::atomic<bool>& let) : machine_(machine), let_(let) {}
+  Result<Progress> step() override {
+    if (given_up_) return *given_up_;
+    return let_.load() ? Progress::kDone : Progress::kPending;
+  }
+  bool may_go_on() const override { return given_up_.has_value() || let_.load(); }
+  bool waits_for_works() const override { return true; }
+  std::string describe_wait() const override { return "rank 0 waits"; }
+  void give_up(const Error& error) override {
+    given_up_ = error;
+    machine_.poke();
+  }
+
+ private:
+  Machine& machine_;
+  std::atomic<bool>& let_;
+  std::optional<Error> given_up_;
+};
+
+TEST_F(MachineTest, AWorkForWhichNobodyIsLeftIsGivenUp) {
+  std::atomic<bool> never{false};
+  machine_.end_stalls([] { return 1; });
+  const auto first = stream(0);
+  const auto second = stream(1);
+  ASSERT_TRUE(first->enqueue(std::make_unique<StuckWork>(machine_, never)).has_value());
+  Event event;
+  ASSERT_TRUE(event.record(*first).has_value());
+  ASSERT_TRUE(event.make_wait(*second).has_value());
+  const Status status = machine_.synchronize(*second);
+  ASSERT_FALSE(status.has_value());
+  EXPECT_EQ(status.error().code, Code::kCallMissing);
+  EXPECT_EQ(status.error().message, "rank 0 waits");
+  EXPECT_FALSE(machine_.synchronize(*first).has_value());
+}
+
+TEST_F(MachineTest, NothingIsGivenUpWhileSomebodyCouldStillCall) {
+  std::atomic<bool> let{false};
+  machine_.end_stalls([&] {
+    let.store(true);  // as a thread does that is about to
+    machine_.poke();
+    return 2;
+  });
+  const auto one = stream(0);
+  ASSERT_TRUE(one->enqueue(std::make_unique<StuckWork>(machine_, let)).has_value());
+  EXPECT_TRUE(machine_.synchronize(*one).has_value());
+  EXPECT_TRUE(let.load());
+}
+
+TEST_F(MachineTest, DevicesThatDoNotExistAreNamed) {
+  for (const int device : {-1, kDevices, 1 << 30}) {
+    const Status status = machine_.synchronize_device(device);
+    ASSERT_FALSE(status.has_value()) << device;
+    EXPECT_EQ(status.error().code, Code::kBadDevice);
+    EXPECT_EQ(machine_.create_stream(device).error().code, Code::kBadDevice);
+  }
+}
+
 TEST_F(MachineTest, KernelsOfEightDevicesPassATokenRoundTheRingTwice) {
   auto* const flags = static_cast<std::byte*>(allocate(kDevices * 64));
   {

@@ -229,4 +229,12 @@ std::size_t Memory::used_bytes(int device) const {
   return (*locked)->used.at(static_cast<std::size_t>(device));
 }
 
+Status check_range(const Memory& memory, const void* pointer, std::size_t bytes,
+                   HostAccess access) {
+  if (bytes == 0) return ok();
+  if (!memory.is_device_address(pointer)) return check_host_memory(pointer, bytes, access);
+  COMMRIG_TRY(memory.resolve(pointer, bytes));
+  return ok();
+}
+
 }  // namespace commrig::device

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/guarded.h"
+#include "base/host_memory.h"
 #include "base/result.h"
 #include "device/arena.h"
 
@@ -142,5 +143,9 @@ class Memory {
   std::atomic<std::uint64_t> generation_{1};
   Guarded<std::unique_ptr<State>> state_;
 };
+
+// Whether so many bytes at the pointer may be read (or written), in device or host memory: the
+// errors of Memory::resolve for the one, kHostRange for the other. No bytes are always fine.
+Status check_range(const Memory& memory, const void* pointer, std::size_t bytes, HostAccess access);
 
 }  // namespace commrig::device

@@ -114,6 +114,15 @@ bool Stream::may_go_on() {
   return may;
 }
 
+bool Stream::look_at_stuck(FunctionRef<void(Work&)> look) {
+  if (!try_claim()) return false;
+  Work* const work = front();
+  const bool stuck = work != nullptr && work->waits_for_works() && !work->may_go_on();
+  if (stuck) look(*work);
+  leave();
+  return stuck;
+}
+
 Work* Stream::front() {
   if (taken_.empty() && enqueued() != taken_count_) {
     taken_.swap(*incoming_.lock());

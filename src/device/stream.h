@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/function_ref.h"
 #include "base/guarded.h"
 #include "base/result.h"
 #include "device/stream_table.h"
@@ -71,6 +72,9 @@ class Stream {
   bool dry() const { return taken_.empty() && enqueued() == taken_count_; }
   // Whether the front work says so; false when another thread is at it.
   bool may_go_on();
+
+  // Hands the front work over while no thread steps it, if it can't go on; else false.
+  bool look_at_stuck(FunctionRef<void(Work&)> look);
 
   // The front work, null when there is none. Only the claimer calls it.
   Work* front();

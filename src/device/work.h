@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/result.h"
 
@@ -28,6 +29,14 @@ class Work {
   // Whether a step takes so little time that whoever enqueues the work does the first one himself
   // where the stream is idle.
   virtual bool quick() const { return false; }
+
+  // Whether this pending work goes on only after some other work of this process has, or a thread
+  // of the program has enqueued one. Asked as may_go_on.
+  virtual bool waits_for_works() const { return false; }
+  // What it waits for, as a sentence about ranks; empty where others say it. For such works.
+  virtual std::string describe_wait() const { return {}; }
+  // Nobody is left who could let it go on: it has to end, with this error, when it is stepped next.
+  virtual void give_up(const Error& error) { (void)error; }
 
   // Called instead of step when the stream has failed before, even before the work was put on it:
   // releases whoever depends on it.

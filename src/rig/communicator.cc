@@ -54,13 +54,12 @@ Counts counts_of(const comm::Call& call, int rank, int ranks) {
 
 // The caller's buffers, which the call itself doesn't see when it works on scratch.
 Status check_buffer(const device::Memory& memory, const void* buffer, std::size_t bytes,
-                    const char* which) {
+                    const char* which, HostAccess access = HostAccess::kRead) {
   if (bytes == 0) return ok();
   if (buffer == nullptr) {
     return Error::make(Code::kCollectiveBuffer, fmt::format("{} of {} bytes: null", which, bytes));
   }
-  if (memory.is_device_address(buffer)) COMMRIG_TRY(memory.resolve(buffer, bytes));
-  return ok();
+  return device::check_range(memory, buffer, bytes, access);
 }
 
 Status check_size(const comm::Call& call, int ranks) {
@@ -167,7 +166,8 @@ Status Communicator::enqueue_scaled(const std::shared_ptr<device::Stream>& strea
   const Counts counts = counts_of(call, rank(), ranks());
   const std::size_t element = dtype::size_of(call.dtype);
   COMMRIG_TRY(check_buffer(memory, call.input, counts.input * element, "input"));
-  COMMRIG_TRY(check_buffer(memory, call.output, counts.output * element, "output"));
+  COMMRIG_TRY(
+      check_buffer(memory, call.output, counts.output * element, "output", HostAccess::kWrite));
   const comm::Call outer = call;
   call.dtype = scaling_type(outer.dtype);
   call.op = dtype::ReduceOp::kSum;

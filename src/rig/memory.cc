@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/guarded.h"
+#include "base/host_memory.h"
 #include "device/machine.h"
 #include "rig/runtime.h"
 #include "rig/step_work.h"
@@ -116,13 +117,12 @@ std::size_t extent(std::size_t pitch, const Copy& copy) {
   return (copy.height - 1) * pitch + copy.width;
 }
 
-Status check_extent(device::Memory& memory, const void* start, std::size_t bytes) {
+Status check_extent(device::Memory& memory, const void* start, std::size_t bytes,
+                    HostAccess access) {
   if (start == nullptr) return Error::make(Code::kUnknownPointer, "a copy with a null pointer");
   const PointerInfo info = ranges().find(start);
   if (info.kind == MemoryKind::kShared) return check_inside(info, start, bytes);
-  if (!memory.is_device_address(start)) return ok();
-  COMMRIG_TRY(memory.resolve(start, bytes));
-  return ok();
+  return device::check_range(memory, start, bytes, access);
 }
 
 Status check_pitch(const Copy& copy, std::size_t pitch) {
@@ -195,6 +195,7 @@ Status register_host(int device, void* pointer, std::size_t bytes) {
     return Error::make(Code::kBadArgument,
                        fmt::format("registering {} bytes at {}", bytes, pointer));
   }
+  COMMRIG_TRY(check_host_memory(pointer, bytes, HostAccess::kRead));
   if (ranges().add(pointer, {MemoryKind::kHost, device, bytes, false})) return ok();
   return no_host_memory(pointer, "lies in memory that is registered or allocated already");
 }
@@ -251,8 +252,10 @@ Status copy_on_stream(void* stream, int device, const Copy& copy) {
   device::Memory& memory = found->machine().memory();
   COMMRIG_TRY(check_pitch(copy, copy.target_pitch));
   COMMRIG_TRY(check_pitch(copy, copy.source_pitch));
-  COMMRIG_TRY(check_extent(memory, copy.target, extent(copy.target_pitch, copy)));
-  COMMRIG_TRY(check_extent(memory, copy.source, extent(copy.source_pitch, copy)));
+  COMMRIG_TRY(
+      check_extent(memory, copy.target, extent(copy.target_pitch, copy), HostAccess::kWrite));
+  COMMRIG_TRY(
+      check_extent(memory, copy.source, extent(copy.source_pitch, copy), HostAccess::kRead));
   COMMRIG_ASSIGN(const std::shared_ptr<device::Stream> found_stream,
                  stream_for_work(stream, device));
   Copy work = copy;

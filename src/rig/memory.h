@@ -42,8 +42,8 @@ COMMRIG_RIG Result<void*> allocate_host(int device, std::size_t bytes);
 // Waits for all streams of the device that it was allocated for. kHostMemory, kInCallback.
 COMMRIG_RIG Status release_host(void* pointer);
 
-// Makes the caller's own memory known, and forgets it; it must live so long. kHostMemory for a
-// range that is known in part, or for the start of none.
+// Makes the caller's own memory known, and forgets it; it must live so long. kHostRange for a range
+// that is not there, kHostMemory for one that is known in part, or for the start of none.
 COMMRIG_RIG Status register_host(int device, void* pointer, std::size_t bytes);
 COMMRIG_RIG Status unregister_host(void* pointer);
 

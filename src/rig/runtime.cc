@@ -81,7 +81,9 @@ thread_local int current = 0;
 
 Runtime::Runtime(int devices)
     : machine_(executor_, events_, {.devices = devices}),
-      lobby_(executor_, machine_, bootstrap::process_environment) {}
+      lobby_(executor_, machine_, bootstrap::process_environment) {
+  machine_.end_stalls([this] { return executor_.outsiders(); });
+}
 
 Result<Runtime*> runtime() {
   static const Start kStart = start();

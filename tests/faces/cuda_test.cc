@@ -121,6 +121,13 @@ TEST_F(Cuda, BadPointersSizesAndDirectionsAreErrors) {
   ASSERT_CUDA(cudaMalloc(&data, 8));
   expect_error(cudaMemcpy(data, host, 9, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
   expect_error(cudaMemcpy(nullptr, host, 8, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+  auto* const wild = reinterpret_cast<void*>(std::uintptr_t{0x10});
+  expect_error(cudaMemcpy(data, wild, 8, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+  expect_error(cudaMemcpy(wild, data, 8, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+  expect_error(cudaMemcpy(wild, host, 8, cudaMemcpyHostToHost), cudaErrorInvalidValue);
+  static const char kConstant[8] = {1};
+  expect_error(cudaMemcpy(const_cast<char*>(kConstant), data, 8, cudaMemcpyDeviceToHost),
+               cudaErrorInvalidValue);
   expect_error(cudaMemcpy(host, host, 8, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
   expect_error(cudaMemcpy(host, data, 8, static_cast<cudaMemcpyKind>(7)),
                cudaErrorInvalidMemcpyDirection);
@@ -174,6 +181,8 @@ TEST_F(Cuda, HostMemoryIsRegisteredOnce) {
   ASSERT_CUDA(cudaHostUnregister(data.data()));
   expect_error(cudaHostUnregister(data.data()), cudaErrorHostMemoryNotRegistered);
   expect_error(cudaHostRegister(nullptr, 10, 0), cudaErrorInvalidValue);
+  expect_error(cudaHostRegister(reinterpret_cast<void*>(std::uintptr_t{0x10}), 10, 0),
+               cudaErrorInvalidValue);
 }
 
 TEST_F(Cuda, FreeMemoryGrowsAndShrinks) {

@@ -205,13 +205,45 @@ void shared_memory(int) {
   std::printf("rank %d: the memory is one\n", job.rank);
 }
 
+// What has become of the communicator, which is given up.
+void tell_error(ncclComm_t comm) {
+  ncclResult_t error = ncclSuccess;
+  NCCL(ncclCommGetAsyncError(comm, &error));
+  std::printf("%s | %s\n", ncclGetErrorString(error), ncclGetLastError(nullptr));
+  NCCL(ncclCommAbort(comm));
+}
+
+// Each rank receives from the next before it sends to the one before it.
+void circle(int) {
+  const int rank = number("RANK");
+  const int ranks = number("WORLD_SIZE");
+  CUDA(cudaSetDevice(number("LOCAL_RANK")));
+  ncclComm_t comm = nullptr;
+  NCCL(ncclCommInitRank(&comm, ranks, meeting(), rank));
+  const Ints data(10, [](int i) { return i; });
+  NCCL(ncclRecv(data.data, 10, ncclInt, (rank + 1) % ranks, comm, nullptr));
+  NCCL(ncclSend(data.data, 10, ncclInt, (rank + ranks - 1) % ranks, comm, nullptr));
+  CHECK(cudaStreamSynchronize(nullptr) != cudaSuccess);
+  tell_error(comm);
+}
+
+// One thread has two ranks and waits for one of them before it calls for the other.
+void one_thread(int) {
+  std::vector<ncclComm_t> comms(2);
+  NCCL(ncclCommInitAll(comms.data(), 2, nullptr));
+  const Ints data(10, [](int i) { return i; });
+  NCCL(ncclAllReduce(data.data, data.data, 10, ncclInt, ncclSum, comms[0], nullptr));
+  CHECK(cudaStreamSynchronize(nullptr) != cudaSuccess);
+  tell_error(comms[0]);
+  NCCL(ncclCommAbort(comms[1]));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::map<std::string, std::function<void(int)>> jobs{{"collectives", collectives},
-                                                             {"killed", killed},
-                                                             {"same_device", same_device},
-                                                             {"shared_memory", shared_memory}};
+  const std::map<std::string, std::function<void(int)>> jobs{
+      {"circle", circle},         {"collectives", collectives}, {"killed", killed},
+      {"one_thread", one_thread}, {"same_device", same_device}, {"shared_memory", shared_memory}};
   if (argc < 2 || !jobs.contains(argv[1])) return 2;
   jobs.at(argv[1])(argc > 2 ? std::atoi(argv[2]) : 0);
   return 0;

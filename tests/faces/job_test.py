@@ -15,10 +15,11 @@ LAUNCHERS = ("COMMRIG_", "CUDA_", "NCCL_", "OMPI_", "PMI_", "SLURM_", "TORCHELAS
              "WORLD_SIZE", "MASTER_", "LOCAL_")
 
 
-def run(*options, job, **variables):
+def run(*options, job, quiet=True, **variables):
     kept = {name: value for name, value in os.environ.items() if not name.startswith(LAUNCHERS)}
-    return subprocess.run([PROGRAM, "run", "-q", *options, JOB, *job], capture_output=True,
-                          text=True, check=False, env={**kept, **variables})
+    options = [*(["-q"] if quiet else []), *options]
+    return subprocess.run([PROGRAM, "run", *options, JOB, *job], capture_output=True, text=True,
+                          check=False, env={**kept, **variables})
 
 
 class JobTest(unittest.TestCase):
@@ -59,6 +60,30 @@ class JobTest(unittest.TestCase):
                                    ([], {"NCCL_MULTI_RANK_GPU_ENABLE": "1"})):
             done = run("-n", "3", *options, job=["same_device"], **variables)
             self.assert_well(done, 3, "no error | ")
+
+    def test_ranks_that_wait_for_one_another_are_named(self):
+        done = run("-n", "3", "--no-tag", job=["circle"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(done.stdout.splitlines()), 3)
+        for line in done.stdout.splitlines():
+            self.assertTrue(line.startswith("invalid usage | CR-COL25: "), line)
+            for rank in range(3):
+                self.assertIn(f"rank {rank} waits to receive message 1 from rank {(rank + 1) % 3}",
+                              line)
+
+    def test_a_call_that_the_only_thread_has_not_made_is_named(self):
+        done = run("-n", "1", job=["one_thread"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"^invalid usage \| CR-COL26: rank 0 waits in call 1 \(all-"
+                                      r"reduce of 10 int32, sum\) for rank 1, which has begun 0")
+
+    def test_what_ranks_have_done_is_counted(self):
+        for ranks, job, done in ((3, ["collectives", "2"], "16 collectives, 6 messages"),
+                                 (3, ["circle"], "0 collectives, 0 messages, 0 bytes, 1 finding"),
+                                 (2, ["same_device"], "0 collectives, 0 messages, 0 bytes, 1 fin")):
+            with self.subTest(job=job):
+                told = run("-n", str(ranks), job=job, quiet=False).stderr.splitlines()[-1]
+                self.assertRegex(told, rf"^commrig: {ranks} ranks ended well .* s: {done}")
 
     def test_memory_of_another_process_is_opened_by_its_handle(self):
         done = run("-n", "3", job=["shared_memory"])

@@ -166,6 +166,8 @@ TEST_P(Misuse, NullFreedAndShortBuffersAreErrorsAndNoCrash) {
   EXPECT_NE(GetParam().call(bad), ncclSuccess);
   bad.data = freed;
   EXPECT_NE(GetParam().call(bad), ncclSuccess);
+  bad.data = reinterpret_cast<void*>(std::uintptr_t{0x10});  // mapped by nobody
+  EXPECT_NE(GetParam().call(bad), ncclSuccess);
   bad = good();
   bad.count = 1000;
   EXPECT_NE(GetParam().call(bad), ncclSuccess);
@@ -216,6 +218,8 @@ TEST(UserOperations, NeedAScalarATypeAndAResidence) {
   };
   EXPECT_NCCL(create(nullptr, &factor, ncclFloat, 1), ncclInvalidArgument);
   EXPECT_NCCL(create(&op, nullptr, ncclFloat, 1), ncclInvalidArgument);
+  void* const wild = reinterpret_cast<void*>(std::uintptr_t{0x10});
+  EXPECT_NCCL(create(&op, wild, ncclFloat, 1), ncclInvalidArgument);
   EXPECT_NCCL(create(&op, &factor, 12, 1), ncclInvalidArgument);
   EXPECT_NCCL(create(&op, &factor, ncclFloat, 2), ncclInvalidArgument);
 }

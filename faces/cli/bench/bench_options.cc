@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "dtype/kernels.h"
 #include "faces/cli/options.h"
 
 namespace commrig::cli::bench {
@@ -78,6 +79,7 @@ Result<std::size_t> parse_size(std::string_view option, std::string_view text) {
 Result<BenchOptions> understand(const BenchArguments& arguments, std::size_t memory_bytes) {
   BenchOptions options;
   Load load;
+  COMMRIG_TRY(dtype::chosen_kernels());
   COMMRIG_ASSIGN(load.operation, find_operation("OPERATION", arguments.operation));
   COMMRIG_ASSIGN(load.ranks, parse_int("--ranks", arguments.ranks, 1, kRanksMax));
   COMMRIG_ASSIGN(options.processes, parse_int("--processes", arguments.processes, 1,

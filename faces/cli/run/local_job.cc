@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/reserved_port.h"
+#include "comm/tally.h"
 
 namespace commrig::cli::run {
 namespace {
@@ -31,12 +32,17 @@ Result<JobEnd> run_local_job(const LocalJob& job, const Clock& clock) {
                        .port = port.number(),
                        .seed = job.seed,
                        .devices = job.devices};
+  COMMRIG_ASSIGN(const comm::Tally tally, comm::Tally::create(place.ranks));
   JobSpec spec{.program = job.program, .tags = job.tags, .timeout = job.timeout};
   for (int process = 0; process < place.ranks; ++process) {
-    spec.processes.push_back({.environment = rank_environment(job.variables, place, process),
+    Variables variables = rank_environment(job.variables, place, process);
+    set(variables, comm::Tally::kVariable, tally.path());
+    spec.processes.push_back({.environment = std::move(variables),
                               .ranks = job.ranks[static_cast<std::size_t>(process)]});
   }
-  return run_job(spec, clock);
+  COMMRIG_ASSIGN(JobEnd end, run_job(spec, clock));
+  end.done = tally.sum();
+  return end;
 }
 
 }  // namespace commrig::cli::run

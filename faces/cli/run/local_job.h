@@ -27,7 +27,8 @@ struct LocalJob {
 // The environment of this process.
 Variables own_variables();
 
-// run_job() with ports of its own: each process is a rank in its environment.
+// run_job() with ports of its own: each process is a rank in its environment, and tells what it has
+// done.
 Result<JobEnd> run_local_job(const LocalJob& job, const Clock& clock);
 
 }  // namespace commrig::cli::run

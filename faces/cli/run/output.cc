@@ -7,9 +7,23 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace commrig::cli::run {
+namespace {
+
+Error refused(int descriptor) {
+  const std::string why = std::error_code(errno, std::generic_category()).message();
+  return Error::make(
+      Code::kSystemCall,
+      fmt::format("writing to standard {}: {}; what ranks have written is lost from there on",
+                  descriptor == STDERR_FILENO ? "error" : "output", why));
+}
+
+}  // namespace
 
 void Output::add(int descriptor, std::string text) {
   if (text.empty() || closed(descriptor)) return;
@@ -24,7 +38,9 @@ void Output::write_some() {
   const std::size_t length = std::min<std::size_t>(piece.text.size() - piece.written, PIPE_BUF);
   const ssize_t count = ::write(piece.descriptor, piece.text.data() + piece.written, length);
   if (count < 0) {
-    if (errno != EAGAIN && errno != EINTR) drop(piece.descriptor);
+    if (errno == EAGAIN || errno == EINTR) return;
+    if (errno != EPIPE && !failure_) failure_ = refused(piece.descriptor);
+    drop(piece.descriptor);
     return;
   }
   const auto written = static_cast<std::size_t>(count);

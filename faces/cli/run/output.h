@@ -4,8 +4,11 @@
 
 #include <cstddef>
 #include <deque>
+#include <optional>
 #include <set>
 #include <string>
+
+#include "base/result.h"
 
 namespace commrig::cli::run {
 
@@ -21,10 +24,12 @@ class Output {
 
   bool empty() const { return pieces_.empty(); }
   bool full() const { return bytes_ >= kBytesMax; }
-  // Who reads that descriptor has gone; what is added for it is dropped.
+  // Who reads that descriptor has gone, or it takes nothing; what is added for it is dropped.
   bool closed(int descriptor) const { return closed_.contains(descriptor); }
   // What to poll for POLLOUT; -1 when there is nothing to write.
   int descriptor() const { return pieces_.empty() ? -1 : pieces_.front().descriptor; }
+  // Why something was dropped, where that is not just a reader that has gone: kSystemCall.
+  const std::optional<Error>& failure() const { return failure_; }
   // To be called when the descriptor is writable, or in error.
   void write_some();
 
@@ -39,6 +44,7 @@ class Output {
   std::deque<Piece> pieces_;
   std::size_t bytes_ = 0;
   std::set<int> closed_;
+  std::optional<Error> failure_;
 };
 
 }  // namespace commrig::cli::run

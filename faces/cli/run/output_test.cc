@@ -8,6 +8,7 @@
 
 #include <array>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/descriptor.h"
@@ -44,6 +45,25 @@ TEST(Output, ComesInTheOrderInWhichItWasAdded) {
   while (!output.empty()) output.write_some();
   EXPECT_EQ(pipe.read(), "one\ntwo\nthree\n");
   EXPECT_EQ(output.descriptor(), -1);
+}
+
+TEST(Output, WhatCannotBeWrittenIsSaidAndAReaderThatHasGoneIsNot) {
+  ::signal(SIGPIPE, SIG_IGN);
+  Pipe pipe;
+  Output output;
+  pipe.reader.reset();
+  output.add(pipe.writer.get(), "one\n");
+  output.write_some();
+  EXPECT_TRUE(output.closed(pipe.writer.get()));
+  EXPECT_FALSE(output.failure().has_value());
+
+  const Descriptor full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+  output.add(full.get(), "two\n");
+  output.write_some();
+  EXPECT_TRUE(output.empty());
+  ASSERT_TRUE(output.failure().has_value());
+  EXPECT_EQ(output.failure()->code, Code::kSystemCall);
+  EXPECT_THAT(output.failure()->message, testing::HasSubstr("No space left on device"));
 }
 
 TEST(Output, WhatDoesNotFitWaits) {

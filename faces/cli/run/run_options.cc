@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -90,6 +91,9 @@ Result<RunOptions> understand(const RunArguments& arguments, bootstrap::Environm
       return bad_option("--timeout", arguments.timeout,
                         fmt::format("none, since {} has started this rank", launch->launcher));
     }
+  }
+  if (const auto seed = environment("COMMRIG_SEED")) {
+    COMMRIG_TRY(parse_number("COMMRIG_SEED", *seed, 0, std::numeric_limits<std::uint64_t>::max()));
   }
   if (arguments.tag && arguments.no_tag) return bad_option("--tag", "set", "no --no-tag with it");
   options.tags = arguments.tag || (options.ranks > 1 && !arguments.no_tag);

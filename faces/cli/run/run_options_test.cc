@@ -89,6 +89,13 @@ TEST(RunOptionsTest, InsideALauncherNothingIsStartedTwice) {
   EXPECT_FALSE(read({.timeout = "3s", .program = {"prog"}}, mpirun));
 }
 
+TEST(RunOptionsTest, ASeedThatIsNoNumberIsNamed) {
+  const auto options = read({.program = {"prog"}}, {{"COMMRIG_SEED", "zz"}});
+  ASSERT_FALSE(options);
+  EXPECT_THAT(options.error().message, HasSubstr("COMMRIG_SEED is \"zz\""));
+  EXPECT_TRUE(read({.program = {"prog"}}, {{"COMMRIG_SEED", "18446744073709551615"}}));
+}
+
 TEST(RunOptionsTest, ABatchScriptOfSlurmStartsRanks) {
   const std::map<std::string, std::string, std::less<>> slurm{{"SLURM_PROCID", "0"},
                                                               {"SLURM_NTASKS", "1"}};

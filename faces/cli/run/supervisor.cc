@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -131,7 +132,10 @@ JobEnd Supervisor::run() {
     output_.add(stream.to, stream.lines.finish());
   }
   write_the_rest();
-  return {.exit_code = course_->exit_code(), .took = clock_.now() - begin};
+  return {.exit_code = course_->exit_code(),
+          .took = clock_.now() - begin,
+          .done = {},
+          .lost_output = output_.failure()};
 }
 
 // Until something happens; then moves what ranks have written.
@@ -195,7 +199,7 @@ void Supervisor::obey() {
 }
 
 void Supervisor::read(Stream& stream) {
-  std::array<char, 65536> bytes{};
+  std::vector<char> bytes(std::size_t{1} << 16U);  // apart: the stack may be small
   while (*stream.from) {
     const ssize_t count = ::read(stream.from->get(), bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;

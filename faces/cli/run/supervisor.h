@@ -2,12 +2,13 @@
 // SPDX-FileCopyrightText: The commrig authors
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "comm/tally.h"
 #include "faces/cli/run/rank_environment.h"
 
 namespace commrig::cli::run {
@@ -28,6 +29,8 @@ struct JobSpec {
 struct JobEnd {
   int exit_code = 0;
   Nanos took{};
+  comm::Tally::Sum done{};             // by the ranks, where run_local_job() has asked them
+  std::optional<Error> lost_output{};  // why something that ranks have written did not arrive
 };
 
 // Starts the ranks, passes on what they write and which signals come, and returns when all have
