@@ -62,10 +62,14 @@ class Endpoint {
 
   StagingArea& staging_area() { return staging_area_; }
 
-  // Memory of this rank alone, of at least so many bytes; contents are undefined.
-  std::byte* private_memory(std::size_t bytes);
+  // Memory of this rank alone, of at least so many bytes; contents are undefined. The one for what
+  // stays during a plan, the other during a step.
+  std::byte* private_memory(std::size_t bytes) { return at_least(private_, bytes); }
+  std::byte* piece_memory(std::size_t bytes) { return at_least(piece_, bytes); }
 
  private:
+  static std::byte* at_least(std::vector<std::byte>& memory, std::size_t bytes);
+
   std::shared_ptr<Team> team_;  // shared by the ranks of this process, see Team
   int rank_;
   std::uint64_t issued_ = 0;  // by the rank's calling thread
@@ -76,6 +80,7 @@ class Endpoint {
   Awaited awaited_;
   std::uint16_t version_ = 0;
   std::vector<std::byte> private_;
+  std::vector<std::byte> piece_;
   Places places_;
   StagingArea staging_area_;
 };
@@ -87,10 +92,11 @@ inline bool Endpoint::await(const Awaited& awaited) {
   return true;
 }
 
-inline std::byte* Endpoint::private_memory(std::size_t bytes) {
-  if (private_.size() < bytes + kLine) private_.resize(bytes + kLine);
-  const auto address = reinterpret_cast<std::uintptr_t>(private_.data());
-  return private_.data() + (kLine - address % kLine) % kLine;
+// From the begin of a line.
+inline std::byte* Endpoint::at_least(std::vector<std::byte>& memory, std::size_t bytes) {
+  if (memory.size() < bytes + kLine) memory.resize(bytes + kLine);
+  const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+  return memory.data() + (kLine - address % kLine) % kLine;
 }
 
 }  // namespace commrig::comm

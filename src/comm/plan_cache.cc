@@ -2,6 +2,9 @@
 // SPDX-FileCopyrightText: The commrig authors
 #include "comm/plan_cache.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "comm/board.h"
 
 namespace commrig::comm {
@@ -10,6 +13,25 @@ namespace {
 bool same(const coll::Request& a, const coll::Request& b) {
   return a.count == b.count && a.collective == b.collective && a.element_bytes == b.element_bytes &&
          a.root == b.root && a.in_place == b.in_place && a.counts == b.counts;
+}
+
+std::size_t working_set(coll::Request request) {
+  const bool in_place = std::exchange(request.in_place, false);
+  std::size_t all = 0;
+  for (int rank = 0; rank < request.ranks; ++rank) {
+    const std::size_t in = coll::input_count(request, rank);
+    const std::size_t out = coll::output_count(request, rank);
+    all += in_place ? std::max(in, out) : in + out;
+  }
+  return all;
+}
+
+bool reads_outputs(const coll::RankPlan& plan) {
+  return std::ranges::any_of(plan.steps, [&plan](const coll::Step& step) {
+    return std::ranges::any_of(plan.sources(step), [](const coll::Place& place) {
+      return place.buffer == coll::Buffer::kOutput;
+    });
+  });
 }
 
 }  // namespace
@@ -45,6 +67,8 @@ Result<std::shared_ptr<const KnownPlan>> PlanCache::make(const coll::Request& re
   known->exposes_buffers = algorithm.shared_memory && !algorithm.small_only;
   known->input_count = coll::input_count(request, rank_);
   known->output_count = coll::output_count(request, rank_);
+  known->working_set = working_set(request);
+  known->reads_outputs = reads_outputs(known->plan);
   known->salt = static_cast<std::uint32_t>(&algorithm - coll::all_algorithms().data()) + 1;
   return std::shared_ptr<const KnownPlan>(std::move(known));
 }

@@ -12,7 +12,6 @@
 #include "comm/circle.h"
 #include "comm/tally.h"
 #include "dtype/reduce.h"
-#include "dtype/stores.h"
 
 namespace commrig::comm {
 namespace {
@@ -202,7 +201,7 @@ void PlanRun::copy(const Step& step) const {
   const std::size_t bytes = step.count * dtype::size_of(call_.dtype);
   const auto* const source = static_cast<const std::byte*>(endpoint().places().sources[0]);
   const std::vector<std::byte*>& targets = endpoint().places().targets;
-  const dtype::Stores stores = dtype::stores_for(bytes * (1 + targets.size()));
+  const dtype::Stores stores = stores_for(step);
   for (std::size_t done = 0; done < bytes; done += kPieceBytes) {
     const std::size_t piece = std::min(kPieceBytes, bytes - done);
     for (std::byte* const target : targets) {
@@ -211,21 +210,35 @@ void PlanRun::copy(const Step& step) const {
   }
 }
 
-// A piece is folded into the first target and copied on while it is still at hand.
+// Past the caches goes what nobody reads before the end of a call whose data no cache holds.
+dtype::Stores PlanRun::stores_for(const Step& step) const {
+  const bool last = !plan_->reads_outputs &&
+                    std::ranges::all_of(plan_->plan.targets(step), [](const Place& place) {
+                      return place.buffer == Buffer::kOutput;
+                    });
+  return last ? dtype::stores_for(plan_->working_set * dtype::size_of(call_.dtype))
+              : dtype::Stores::kOrdinary;
+}
+
+// For several targets a piece is folded into the first one, or aside if that is written past the
+// caches, and copied on while it is still at hand.
 Status PlanRun::reduce(const Step& step) const {
   const std::size_t element = dtype::size_of(call_.dtype);
   auto& [sources, targets] = endpoint().places();
   const std::size_t bytes = step.count * element;
-  const dtype::Stores stores = dtype::stores_for(bytes * (sources.size() + targets.size()));
+  const dtype::Stores stores = stores_for(step);
   if (targets.size() == 1) {
     return dtype::reduce(call_.op, call_.dtype, sources, targets[0], step.count, stores);
   }
+  const bool aside = stores == dtype::Stores::kStreaming;
+  std::byte* const room = aside ? endpoint().piece_memory(kPieceBytes) : nullptr;
   for (std::size_t done = 0; done < bytes; done += kPieceBytes) {
     const std::size_t piece = std::min(kPieceBytes, bytes - done);
-    COMMRIG_TRY(dtype::reduce(call_.op, call_.dtype, sources, targets[0] + done, piece / element,
+    std::byte* const folded = aside ? room : targets[0] + done;
+    COMMRIG_TRY(dtype::reduce(call_.op, call_.dtype, sources, folded, piece / element,
                               dtype::Stores::kOrdinary));
-    for (std::size_t i = 1; i < targets.size(); ++i) {
-      dtype::copy(targets[i] + done, targets[0] + done, piece, stores);
+    for (std::size_t i = aside ? 0 : 1; i < targets.size(); ++i) {
+      dtype::copy(targets[i] + done, folded, piece, stores);
     }
     for (const void*& source : sources) source = static_cast<const std::byte*>(source) + piece;
   }

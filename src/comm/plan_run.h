@@ -13,6 +13,7 @@
 #include "comm/call.h"
 #include "comm/operation.h"
 #include "comm/staging.h"
+#include "dtype/stores.h"
 
 namespace commrig::comm {
 
@@ -23,8 +24,12 @@ struct KnownPlan {
   bool exposes_buffers = false;  // peers use this rank's input or output
   std::size_t input_count = 0;   // elements
   std::size_t output_count = 0;
-  std::uint32_t salt = 0;  // of the algorithm: ranks that chose different ones must not meet
-  bool collective = true;  // false: messages between some ranks, which have no number
+  // Elements that all ranks together read and write: they do so at the same time, and share the
+  // last cache.
+  std::size_t working_set = 0;
+  bool reads_outputs = false;  // what is written there is read again before the end
+  std::uint32_t salt = 0;      // of the algorithm: ranks that chose different ones must not meet
+  bool collective = true;      // false: messages between some ranks, which have no number
 };
 
 // One call on its way: carries out the steps of this rank's plan, and stops where it would have to
@@ -47,6 +52,7 @@ class PlanRun final : public Operation {
   Status move(const coll::Step& step);
   void copy(const coll::Step& step) const;
   Status reduce(const coll::Step& step) const;
+  dtype::Stores stores_for(const coll::Step& step) const;
   void signal(const coll::Step& step);
   Result<Progress> wait_for_phase(const coll::Step& step);
   Result<Progress> reclaim(const coll::Step& step);
