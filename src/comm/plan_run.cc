@@ -201,7 +201,7 @@ void PlanRun::copy(const Step& step) const {
   const std::size_t bytes = step.count * dtype::size_of(call_.dtype);
   const auto* const source = static_cast<const std::byte*>(endpoint().places().sources[0]);
   const std::vector<std::byte*>& targets = endpoint().places().targets;
-  const dtype::Stores stores = stores_for(step);
+  const dtype::Stores stores = dtype::stores_for(bytes * (1 + targets.size()));
   for (std::size_t done = 0; done < bytes; done += kPieceBytes) {
     const std::size_t piece = std::min(kPieceBytes, bytes - done);
     for (std::byte* const target : targets) {
@@ -210,7 +210,8 @@ void PlanRun::copy(const Step& step) const {
   }
 }
 
-// Past the caches goes what nobody reads before the end of a call whose data no cache holds.
+// Past the caches go sums that nobody reads before the end of a call whose data no cache holds.
+// Copies are another matter: the processor's own way of moving bytes reads no line that it writes.
 dtype::Stores PlanRun::stores_for(const Step& step) const {
   const bool last = !plan_->reads_outputs &&
                     std::ranges::all_of(plan_->plan.targets(step), [](const Place& place) {
