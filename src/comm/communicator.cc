@@ -315,7 +315,9 @@ void Communicator::leave() {
         [this] { return endpoint_.idle(); }, "the operations of a communicator", kForever);
     COMMRIG_CHECK(ended.has_value(), to_string(ended.error()));
   }
-  endpoint_.board().life.now.store(Life::kFinalized, std::memory_order_release);
+  Life alive = Life::kAlive;  // One that has failed stays so: its peers may not have seen it yet.
+  endpoint_.board().life.now.compare_exchange_strong(alive, Life::kFinalized,
+                                                     std::memory_order_acq_rel);
   endpoint_.team().stir();
 }
 

@@ -192,5 +192,38 @@ TEST(CommunicatorTest, ACallOnAStreamThatHasFailedEndsTheCommunicator) {
   EXPECT_THAT(to_string(told.error()), testing::HasSubstr("the first error"));
 }
 
+TEST(CommunicatorTest, AMessageOfARankThatHasLeftIsNotAwaited) {
+  Ranks ranks(2);
+  std::int32_t word = 7;
+  ASSERT_TRUE(ranks.comm(1).enqueue(
+      ranks.stream(1), {{.outgoing = true, .peer = 0, .data = &word, .bytes = sizeof(word)}}));
+  ASSERT_TRUE(ranks.synchronize(1));
+  ASSERT_TRUE(ranks.comm(1).finalize());
+  std::int32_t got = 0;
+  const std::vector<Message> receive{
+      {.outgoing = false, .peer = 1, .data = &got, .bytes = sizeof(got)}};
+  ASSERT_TRUE(ranks.comm(0).enqueue(ranks.stream(0), receive));
+  EXPECT_TRUE(ranks.synchronize(0));
+  EXPECT_EQ(got, 7);
+  ASSERT_TRUE(ranks.comm(0).enqueue(ranks.stream(0), receive));
+  const Status status = ranks.synchronize(0);
+  ASSERT_FALSE(status.has_value());
+  EXPECT_THAT(
+      to_string(status.error()),
+      testing::HasSubstr("CR-COL19: rank 0 waits for a message to or from rank 1, which has "
+                         "left the communicator"));
+}
+
+TEST(CommunicatorTest, ACollectiveByMessagesNamesWhoHasLeft) {
+  Ranks ranks(2, {.messages_only = true});
+  ASSERT_TRUE(ranks.comm(1).finalize());
+  const std::vector<std::int64_t> input(1000, 1);
+  std::vector<std::int64_t> output(1000);
+  ASSERT_TRUE(ranks.comm(0).enqueue(ranks.stream(0), all_reduce(input, output)));
+  const Status status = ranks.synchronize(0);
+  ASSERT_FALSE(status.has_value());
+  EXPECT_THAT(to_string(status.error()), testing::HasSubstr("CR-COL19: rank 0 waits in call 1"));
+}
+
 }  // namespace
 }  // namespace commrig::comm

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "comm/circle.h"
 #include "comm/tally.h"
 
@@ -37,11 +39,13 @@ void MessageRun::finish() {
 }
 
 Result<Progress> MessageRun::go_on() {
+  const int gone = gone_peer();  // looked at first: what it has sent is there then
   COMMRIG_ASSIGN(const bool all_handed, hand_to_links());
   COMMRIG_ASSIGN(const transport::Progress sent, outbox().advance());
   COMMRIG_TRY(advance_inbox());
   done_ = all_handed && sent == transport::Progress::kDone && inbox_.empty();
   if (done_) return Progress::kDone;
+  if (gone >= 0 && gone_peer() == gone) return left(gone);
   const bool came_further = std::exchange(unfinished_, unfinished()) != unfinished_;
   if (endpoint().await(awaited()) || came_further) {
     if (const auto circle = find_circle(endpoint().team(), endpoint().rank())) return *circle;
@@ -49,13 +53,43 @@ Result<Progress> MessageRun::go_on() {
   return Progress::kPending;
 }
 
+void MessageRun::each_unfinished(FunctionRef<bool(std::size_t place)> look) const {
+  for (const Expected& expected : inbox_) {
+    if (!look(expected.place)) return;
+  }
+  bool goes_on = true;
+  outbox().each([&](std::size_t place) { return goes_on = look(place); });
+  for (std::size_t place = at_; goes_on && place < messages_.size(); ++place) goes_on = look(place);
+}
+
 std::size_t MessageRun::unfinished() const {
-  std::size_t count = inbox_.size() + messages_.size() - at_;
-  outbox().each([&count](std::size_t) {
+  std::size_t count = 0;
+  each_unfinished([&count](std::size_t) {
     ++count;
     return true;
   });
   return count;
+}
+
+// A peer that has left and with it a message; -1: none.
+int MessageRun::gone_peer() const {
+  int gone = -1;
+  each_unfinished([this, &gone](std::size_t place) {
+    const int peer = messages_[place].peer;
+    if (endpoint().team().is_gone(peer)) gone = peer;
+    return gone < 0;
+  });
+  return gone;
+}
+
+Error MessageRun::left(int peer) const {
+  Team& team = endpoint().team();
+  const Life life = team.board(peer).life.now.load(std::memory_order_acquire);
+  if (life == Life::kFailed) return team.failure_of(peer);
+  const char* const how = life == Life::kDead ? "died" : "left the communicator";
+  return Error::make(Code::kPeerLeft,
+                     fmt::format("rank {} waits for a message to or from rank {}, which has {}",
+                                 endpoint().rank(), peer, how));
 }
 
 // Whether the peer has begun the operation in which it is the other end.
@@ -76,13 +110,7 @@ Awaited MessageRun::awaited() const {
     if (!is_expected(place)) found = place;
     return found == messages_.size();
   };
-  for (const Expected& expected : inbox_) {
-    if (!look(expected.place)) break;
-  }
-  if (found == messages_.size()) outbox().each(look);
-  for (std::size_t place = at_; place < messages_.size(); ++place) {
-    if (found != messages_.size() || !look(place)) break;
-  }
+  each_unfinished(look);
   if (found == messages_.size()) return {};
   return {.kind = messages_[found].outgoing ? Awaited::Kind::kSend : Awaited::Kind::kReceive,
           .peer = messages_[found].peer,

@@ -6,6 +6,7 @@
 #include <list>
 #include <vector>
 
+#include "base/function_ref.h"
 #include "comm/operation.h"
 
 namespace commrig::comm {
@@ -27,14 +28,18 @@ class MessageRun final : public Operation {
   Status begin() override;
   void finish() override;
   Result<device::Progress> go_on() override;
-  // Links say by their wakers that they may go on.
-  bool has_come() const override { return false; }
+  // Links say by their wakers that they may go on; a peer that leaves doesn't.
+  bool has_come() const override { return gone_peer() >= 0; }
 
   struct Expected {
     transport::Link* link;
     transport::Incoming message;
     std::size_t place;  // among the messages
   };
+  // Of the messages that are not done yet, in the order of the call, until `look` says false.
+  void each_unfinished(FunctionRef<bool(std::size_t place)> look) const;
+  int gone_peer() const;
+  Error left(int peer) const;
   Result<bool> hand_to_links();
   Status advance_inbox();
   Awaited awaited() const;

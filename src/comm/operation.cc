@@ -30,7 +30,13 @@ Result<Progress> Operation::try_to_go_on() {
   const AbortFlag& abort = endpoint_.team().abort();
   if (abort.raised()) return *abort.error();
   if (!std::exchange(begun_, true)) COMMRIG_TRY(begin());
-  return go_on();
+  Result<Progress> progress = go_on();
+  const bool lost = !progress && progress.error().code == Code::kPeerLost;
+  const bool pending = progress.has_value() && *progress == Progress::kPending;
+  if (!lost && !pending) return progress;
+  // A rank that fails ends the others, and may itself be gone by now: then it isn't the cause.
+  if (auto failure = endpoint_.team().failure_elsewhere()) return *std::move(failure);
+  return progress;
 }
 
 bool Operation::may_go_on() const {

@@ -288,6 +288,13 @@ Status PlanRun::check_alive(int peer, std::uint32_t phase) const {
   if (life == Life::kFailed) return endpoint().team().failure_of(peer);
   COMMRIG_ASSIGN(const bool reached, this->reached(peer, phase));
   if (reached) return ok();
+  return left(peer);
+}
+
+Error PlanRun::left(int peer) const {
+  const Board& board = endpoint().team().board(peer);
+  const Life life = board.life.now.load(std::memory_order_acquire);
+  if (life == Life::kFailed) return endpoint().team().failure_of(peer);
   return Error::make(
       Code::kPeerLeft,
       fmt::format("rank {} waits in call {} ({}); rank {} has {} after call {}", endpoint().rank(),
@@ -346,7 +353,9 @@ Result<Progress> PlanRun::reclaim(const Step& step) {
 }
 
 Result<Progress> PlanRun::begin_send(const Step& step) {
+  const bool gone = endpoint().team().is_gone(step.peer);  // before a look at what it has done
   COMMRIG_ASSIGN(transport::Link* const link, endpoint().team().link(endpoint().rank(), step.peer));
+  if (link == nullptr && gone) return left(step.peer);
   if (link == nullptr) return Progress::kPending;
   COMMRIG_ASSIGN(std::byte* const data, address(plan_->plan.sources(step)[0], step.count));
   outbox().add(*link, data, step.count * dtype::size_of(call_.dtype));
@@ -355,14 +364,19 @@ Result<Progress> PlanRun::begin_send(const Step& step) {
 }
 
 Result<Progress> PlanRun::recv(const Step& step) {
+  const bool gone = endpoint().team().is_gone(step.peer);
   COMMRIG_ASSIGN(transport::Link* const link, endpoint().team().link(endpoint().rank(), step.peer));
+  if (link == nullptr && gone) return left(step.peer);
   if (link == nullptr) return wait_on(step.peer, number_);
   if (incoming_.data == nullptr) {
     COMMRIG_ASSIGN(std::byte* const data, address(plan_->plan.targets(step)[0], step.count));
     incoming_ = {.data = data, .bytes = step.count * dtype::size_of(call_.dtype)};
   }
   COMMRIG_ASSIGN(const transport::Progress received, link->recv(incoming_));
-  if (received != transport::Progress::kDone) return wait_on(step.peer, number_);
+  if (received != transport::Progress::kDone) {
+    if (gone) return left(step.peer);
+    return wait_on(step.peer, number_);
+  }
   incoming_ = {};
   return Progress::kDone;
 }
@@ -372,6 +386,9 @@ bool PlanRun::has_come() const {
   const std::vector<Step>& steps = plan_->plan.steps;
   if (at_ >= steps.size()) return false;
   const Step& step = steps[at_];
+  if (step.kind == StepKind::kSend || step.kind == StepKind::kRecv) {
+    return endpoint().team().is_gone(step.peer);
+  }
   if (step.kind != StepKind::kWait && step.kind != StepKind::kReclaim) return false;
   const int peer = step.peer == coll::kEveryone ? peer_at_ : step.peer;
   const Board& board = endpoint().team().board(peer);

@@ -64,6 +64,7 @@ class PlanRun final : public Operation {
   bool has_ended(int peer) const;
   Error mismatch() const;
   Status check_alive(int peer, std::uint32_t phase) const;
+  Error left(int peer) const;
   // The peer has to begin the collective of that number before this rank goes on.
   Result<Progress> wait_on(int peer, std::uint64_t number);
 

@@ -143,6 +143,25 @@ void Team::look_for_circles(int rank) {
   }
 }
 
+std::optional<Error> Team::failure_elsewhere() const {
+  for (const auto& neighbour : neighbours_) {
+    for (const int rank : neighbour->ranks) {
+      const Life life = board(rank).life.now.load(std::memory_order_acquire);
+      const bool failed_before =
+          life == Life::kDead && board(rank).failure.code.load(std::memory_order_acquire) != 0;
+      if (life == Life::kFailed || failed_before) return failure_of(rank);
+    }
+  }
+  return std::nullopt;
+}
+
+bool Team::is_gone(int rank) const {
+  const Board* const board = boards_[static_cast<std::size_t>(rank)];
+  if (board == nullptr) return false;
+  const Life life = board->life.now.load(std::memory_order_acquire);
+  return life != Life::kAlive && life != Life::kAbsent;
+}
+
 Result<std::byte*> Team::peer_buffer(int rank, std::uint64_t address, std::size_t bytes) {
   Neighbour* const neighbour = neighbour_of(rank);
   if (neighbour == nullptr) return reinterpret_cast<std::byte*>(address);

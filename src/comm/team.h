@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -91,6 +92,10 @@ class Team {
   // The error with which that rank has failed, as its board says.
   Error failure_of(int rank) const;
   const AbortFlag& abort() const { return abort_; }
+  // The error of a rank of another process that shares memory with this one, if one has failed.
+  std::optional<Error> failure_elsewhere() const;
+  // Whether the rank is known to do nothing any more. What it has sent before is there then.
+  bool is_gone(int rank) const;
 
   // After a flag was written: lets those go on that wait for it.
   void stir() {
