@@ -82,6 +82,8 @@ class JsonDocument {
   static JsonDocument parse(std::string text);
 
   Node root() const { return nodes_.empty() ? kNoNode : 0; }
+  // Nodes are 0 to node_count() - 1, each before what it holds.
+  std::size_t node_count() const { return nodes_.size(); }
   JsonKind kind(Node node) const { return nodes_[node].kind; }
   bool is(Node node, JsonKind kind) const { return node != kNoNode && nodes_[node].kind == kind; }
   Span span(Node node) const { return {nodes_[node].begin, nodes_[node].end}; }

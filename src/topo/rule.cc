@@ -61,7 +61,7 @@ constexpr std::array kRules{
     RuleInfo{kTooLong, Severity::kError, "CR-TAB11", "table is longer than HCCL reads", "log only",
              "the length is refused", "Write the table without blanks, or split the job",
              "A table given as text may have 40 MiB, a file of version 2.0 1 GiB."},
-    RuleInfo{kForeignFile, Severity::kNote, "CR-TAB12", "another kind of file", "none",
+    RuleInfo{kForeignFile, Severity::kError, "CR-TAB12", "another kind of file", "none",
              "it is no rank table", "Give HCCL the rank table itself",
              "Files of other programs look like rank tables: the global table of MindIE, prefill "
              "and decode lists, tables without ranks, summaries of jobs, annotations of pods, "
