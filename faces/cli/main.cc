@@ -30,6 +30,7 @@ int run(int argc, char** argv) {
   commrig::cli::add_explain_command(app, exit_code);
   commrig::cli::add_env_command(app, exit_code);
   commrig::cli::add_doctor_command(app, exit_code);
+  commrig::cli::add_ranktable_command(app, exit_code);
   try {
     // The parser takes them from the last to the first.
     app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));

@@ -13,46 +13,12 @@
 #include "topo/form.h"
 #include "topo/ip.h"
 #include "topo/readers.h"
+#include "topo/syntax.h"
 
 namespace commrig::topo {
 namespace {
 
 constexpr std::size_t kTextBytesMax = std::size_t{40} << 20;  // of a table before 2.0
-
-Rule rule_of(SyntaxKind kind) {
-  switch (kind) {
-    case SyntaxKind::kComment:
-      return Rule::kComment;
-    case SyntaxKind::kExtraComma:
-      return Rule::kExtraComma;
-    case SyntaxKind::kMissingComma:
-      return Rule::kMissingComma;
-    case SyntaxKind::kQuotes:
-      return Rule::kQuotes;
-    case SyntaxKind::kEllipsis:
-      return Rule::kEllipsis;
-    case SyntaxKind::kDuplicateKey:
-      return Rule::kDuplicateKey;
-    case SyntaxKind::kTextAfterEnd:
-      return Rule::kTextAfterEnd;
-    case SyntaxKind::kMalformed:
-      break;
-  }
-  return Rule::kMalformed;
-}
-
-void add_syntax(const JsonDocument& document, Findings& findings) {
-  for (const SyntaxFault& fault : document.faults()) {
-    TableFinding& finding = findings.add_span(rule_of(fault.kind), fault.span);
-    finding.edit = fault.edit;
-    finding.detail = fault.what;
-    if (finding.detail == info(finding.rule).title) finding.detail.clear();
-  }
-  if (document.faults_dropped() == 0) return;
-  const auto end = static_cast<std::uint32_t>(document.source().size());
-  findings.add_span(Rule::kMalformed, {end, end}).detail =
-      fmt::format("and {} more faults of the text", document.faults_dropped());
-}
 
 // What is no rank table: named, and looked through for values that nobody knew.
 void report_foreign(Reading& reading) {

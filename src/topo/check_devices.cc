@@ -80,8 +80,11 @@ void check_even(Reading& reading) {
     if (!server.ranks.empty()) ++sizes[server.ranks.size()];
   }
   if (sizes.size() < 2) return;
-  const std::size_t usual =
-      std::ranges::max_element(sizes, {}, [](const auto& size) { return size.second; })->first;
+  // The most frequent; of equally frequent ones the largest, since devices are rather missing.
+  std::size_t usual = 0;
+  for (const auto& [size, count] : sizes) {
+    if (usual == 0 || count >= sizes[usual]) usual = size;
+  }
   const bool refused = is_910(reading) || reading.options.chip == Chip::k310P;
   for (const Server& server : servers) {
     if (server.ranks.empty() || server.ranks.size() == usual) continue;

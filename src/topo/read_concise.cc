@@ -64,7 +64,8 @@ void read_one_device(Reading& reading, Node node, int server_index) {
   rank.device_node = node;
   rank.server = server_index;
   rank.id = read_rank(reading, fields, "rank_id");
-  read_device(reading, fields, rank);
+  read_device_id(reading, fields, rank);
+  rank.device_ip = fields.text("device_ip");
   rank.device_port = read_port(reading, fields, "device_port");
   rank.host_port = read_port(reading, fields, "host_port");
   rank.backup_port = read_port(reading, fields, "backup_device_port");
@@ -190,7 +191,7 @@ std::uint32_t device_most(Form form, Chip chip) {
   }
 }
 
-void read_device(Reading& reading, const Fields& fields, Rank& rank) {
+void read_device_id(Reading& reading, const Fields& fields, Rank& rank) {
   const Node node = fields.node("device_id");
   if (node != kNoNode) {
     const auto device = decimal(reading.text(node));
@@ -201,7 +202,6 @@ void read_device(Reading& reading, const Fields& fields, Rank& rank) {
       reading.findings.add_value(Rule::kDeviceId, node, fmt::format("0 to {}", most));
     }
   }
-  rank.device_ip = fields.text("device_ip");
 }
 
 void read_concise(Reading& reading) {

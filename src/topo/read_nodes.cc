@@ -33,7 +33,7 @@ void read_one(Reading& reading, Node node, int server_index, bool a3) {
   rank.server = server_index;
   rank.id = read_rank(reading, fields, "rank_id");
   const bool on_host = !fields.has("device_id") || fields.text("device_id") == "-1";
-  if (!on_host) read_device(reading, fields, rank);
+  if (!on_host) read_device_id(reading, fields, rank);
   if (on_host && a3 && fields.has("device_id") && !fields.has("bind_device_id")) {
     TableFinding& finding = reading.findings.add(Rule::kMissingKey, node);
     finding.variable = "bind_device_id";

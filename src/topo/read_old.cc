@@ -177,7 +177,8 @@ class OldReader {
     rank.device_node = node;
     rank.server = server;
     rank.id = id;
-    read_device(reading_, fields, rank);
+    read_device_id(reading_, fields, rank);
+    rank.device_ip = fields.text("device_ip");
     reading_.cluster.servers[static_cast<std::size_t>(server)].ranks.push_back(
         static_cast<std::uint32_t>(reading_.cluster.ranks.size()));
     reading_.cluster.ranks.push_back(std::move(rank));

@@ -13,8 +13,8 @@ void read_nodes(Reading& reading);    // 1.1
 void read_old(Reading& reading);      // the old template, both forms
 void read_levels(Reading& reading);   // 2.0
 
-// Shared by readers: device_id, address and ports of one device.
-void read_device(Reading& reading, const Fields& fields, Rank& rank);
+// The physical number of a device in its device_id, for every form before 2.0.
+void read_device_id(Reading& reading, const Fields& fields, Rank& rank);
 // The largest device_id that some chip of the form has, or the chip at hand.
 std::uint32_t device_most(Form form, Chip chip);
 

@@ -74,8 +74,7 @@ TableFinding& Findings::add(Rule rule, Node node) {
 
 TableFinding& Findings::add_value(Rule rule, Node node, std::string expected) {
   TableFinding& finding = add(rule, node);
-  const bool nested =
-      document_->is(node, JsonKind::kObject) || document_->is(node, JsonKind::kArray);
+  const bool nested = node != kNoNode && document_->size(node) != 0;
   if (node != kNoNode) {
     finding.found =
         nested ? std::string(describe(document_->kind(node))) : shown(document_->raw(node));

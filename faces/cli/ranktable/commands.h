@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The commrig authors
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+// The commands below `commrig ranktable`; `exit_code` must outlive the application.
+namespace commrig::cli {
+
+void add_check_command(CLI::App& ranktable, int& exit_code);
+
+}  // namespace commrig::cli
