@@ -156,6 +156,34 @@ void check_length(Reading& reading) {
   finding.expected = fmt::format("at most {} where it is given as text", kTextBytesMax);
 }
 
+// The reader of 2.0 has no codes for much that the others have one for.
+void use_reactions_of_20(std::vector<TableFinding>& findings) {
+  constexpr std::string_view kException = "none: the text of an exception";
+  for (TableFinding& finding : findings) {
+    switch (finding.rule) {
+      case Rule::kWrongType:
+        finding.reaction = finding.expected.starts_with("a list")
+                               ? "EI0014: the value of the list is wrong"
+                               : kException;
+        break;
+      case Rule::kDeviceId:
+      case Rule::kEmptyList:
+        finding.reaction = kException;
+        break;
+      case Rule::kLocalId:
+        if (const auto found = decimal(finding.found); found && *found > 64) {
+          finding.reaction = kException;
+        }
+        break;
+      case Rule::kEid:
+        if (finding.found == "\"\"") finding.reaction = "EI0014: the value \"\" of addr is wrong";
+        break;
+      default:
+        break;
+    }
+  }
+}
+
 }  // namespace
 
 std::size_t CheckedTable::count(Severity severity) const {
@@ -179,6 +207,7 @@ CheckedTable check_table(std::string text, const CheckOptions& options) {
     report_foreign(reading);
   }
   table.findings = std::move(findings).take();
+  if (table.cluster.form == Form::kV20) use_reactions_of_20(table.findings);
   return table;
 }
 

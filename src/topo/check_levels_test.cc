@@ -25,7 +25,7 @@ constexpr std::string_view kList = "server_list[0].device[0]";
 TEST(CheckLevels, Version20IsChecked) {
   for (const Mutant& mutant : {
            Mutant{kGood20, "\"local_id\": 1,", "\"local_id\": @65,", kLocalId,
-                  "rank_list[1].local_id"},
+                  "rank_list[1].local_id", "none: the text"},
            Mutant{kGood20, "\"local_id\": 1,", "\"local_id\": @5,", kReplacedId,
                   "rank_list[2].replaced_local_id"},
            Mutant{kGood20, "\"replaced_local_id\": 5", "\"replaced_local_id\": @64", kReplacedId,
@@ -33,7 +33,7 @@ TEST(CheckLevels, Version20IsChecked) {
            Mutant{kGood20, "\"local_id\": 64", "\"local_id\": 2", kReplacedId,
                   "rank_list[2].replaced_local_id"},
            Mutant{kGood20, "\"device_id\": 8", "\"device_id\": @65", kDeviceId,
-                  "rank_list[2].device_id"},
+                  "rank_list[2].device_id", "none: the text"},
            Mutant{kGood20, "\"device_port\": 16666", "\"device_port\": @0", kPort,
                   "rank_list[0].device_port"},
            Mutant{kGood20, "\"listen_port\": 60001", "\"listen_port\": @65536", kPort,
@@ -44,6 +44,8 @@ TEST(CheckLevels, Version20IsChecked) {
                   kAddrType, "rank_list[1].level_list[0].rank_addr_list[0].addr_type"},
            Mutant{kGood20, "\"000000000000000000100000dfdf0021\"", "@\"dfdf0021\"", kEid,
                   "rank_list[1].level_list[0].rank_addr_list[0].addr"},
+           Mutant{kGood20, "\"192.0.2.9\"", "@\"\"", kEid,
+                  "rank_list[1].level_list[1].rank_addr_list[0].addr", "EI0014"},
            Mutant{kGood20, "\"192.0.2.9\"", "@\"2001:db8::9\"", kEid,
                   "rank_list[1].level_list[1].rank_addr_list[0].addr"},
            Mutant{kGood20, "\"192.0.2.48\"", "@\"none\"", kEid,
@@ -56,7 +58,7 @@ TEST(CheckLevels, Version20IsChecked) {
                   "rank_list[0].level_list[1].rank_addr_list[0].ports[1]", "none: accepted",
                   Chip::kAny, kWarning},
            Mutant{kGood20, "[\"d2h\"]", "@[]", kEmptyList,
-                  "rank_list[1].level_list[1].rank_addr_list[0].ports"},
+                  "rank_list[1].level_list[1].rank_addr_list[0].ports", "none"},
            Mutant{kGood20, "\"plane_id\": \"p0\"}]}",
                   "\"plane_id\": \"p0\"}, {\"addr_type\": \"IPV4\", "
                   "\"addr\": \"192.0.2.49\", \"ports\": [\"0/7\"]}]}",
@@ -80,7 +82,8 @@ TEST(CheckLevels, Version20IsChecked) {
 
 TEST(CheckLevels, ADraftOf20IsOneFinding) {
   const CheckedTable table = check_table(R"({"version": "2.0", "rank_count": "1", "rank_list": [
-    {"rank_id": 0, "local_id": 0, "level_list": [{"level": 0, "id": "a", "fabric_type": "INNER"}]}]})");
+    {"rank_id": 0, "local_id": 0, "level_list": [
+      {"level": 0, "id": "a", "fabric_type": "INNER"}]}]})");
   ASSERT_EQ(table.count(Severity::kError), 1U) << listed(table);
   EXPECT_THAT(listed(table), HasSubstr("CR-TAB70 rank_count 1:34"));
 }

@@ -81,7 +81,7 @@ TEST(CheckPods, TheServerThatNoSuperPodNamesIsFound) {
   text.erase(text.find(gone), gone.size());
   const CheckedTable table = check_table(text);
   ASSERT_EQ(table.count(Severity::kError), 1U) << listed(table);
-  EXPECT_THAT(listed(table), HasSubstr("CR-TAB63 server_list[1].server_id 11:19"));
+  EXPECT_THAT(listed(table), HasSubstr("CR-TAB63 server_list[1].server_id 13:19"));
 }
 
 TEST(CheckPods, SuperDeviceTwiceInOnePodIsFoundWithBothPlaces) {

@@ -42,19 +42,19 @@ std::optional<Chip> parse_chip(std::string_view text);
 
 // The rest is of version 2.0.
 struct NetAddress {
-  std::string type;  // EID, IPV4, IPV6
-  std::string address;
-  std::vector<std::string> backups;
-  std::vector<std::string> ports;
-  std::string plane;
+  std::string type{};  // EID, IPV4, IPV6
+  std::string address{};
+  std::vector<std::string> backups{};
+  std::vector<std::string> ports{};
+  std::string plane{};
   Node node = kNoNode;
 };
 
 struct Level {
   int layer = 0;
-  std::string instance;
-  std::string type;
-  std::vector<NetAddress> addresses;
+  std::string instance{};
+  std::string type{};
+  std::vector<NetAddress> addresses{};
   Node node = kNoNode;
 };
 

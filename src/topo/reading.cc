@@ -149,6 +149,7 @@ void Fields::judge_integer(std::size_t index, Node member) {
       reading_->findings.add_value(Rule::kWrongType, member, "a number without quotes");
   if (document.is(member, JsonKind::kNumber)) {
     finding.severity = Severity::kWarning;
+    finding.accepted = true;
     finding.detail = "HCCL cuts off what stands behind the point";
   } else if (const auto number = decimal(reading_->text(member))) {
     finding.edit = Edit{document.span(member), std::to_string(*number)};

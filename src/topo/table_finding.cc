@@ -29,6 +29,7 @@ std::string shown(std::string_view raw) {
 
 std::string hccl_reaction(const TableFinding& finding) {
   if (finding.accepted) return "none: accepted";
+  if (!finding.reaction.empty()) return std::string(finding.reaction);
   const RuleInfo& rule = info(finding.rule);
   std::string text = std::string(rule.code);
   if (!rule.reaction.empty()) text += ": " + std::string(rule.reaction);

@@ -26,10 +26,11 @@ struct TableFinding {
   std::string path{};   // "server_list[0].device[3].rank_id"
   std::string found{};  // as it stands in the text
   std::string expected{};
-  std::string variable{};    // HCCL's word for the value, such as a key
-  std::string detail{};      // what else helps to understand it
-  std::string correction{};  // what to do here; empty: the rule's advice
-  bool accepted = false;     // HCCL takes it here, whatever the rule's row says
+  std::string variable{};       // HCCL's word for the value, such as a key
+  std::string detail{};         // what else helps to understand it
+  std::string correction{};     // what to do here; empty: the rule's advice
+  std::string_view reaction{};  // what HCCL does here, where the rule's row differs; static text
+  bool accepted = false;        // HCCL takes it here, whatever the rule's row says
   std::vector<Related> related{};
   std::optional<Edit> edit{};  // mends it without guessing
 };

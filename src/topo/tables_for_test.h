@@ -51,7 +51,8 @@ inline constexpr std::string_view kGood10 = R"({
   "server_list": [
     {"server_id": "node_0", "host_ip": "198.51.100.1",
      "device": [
-       {"device_id": "0", "device_ip": "192.0.2.8", "device_port": "16667", "host_port": "16700", "rank_id": "0"},
+       {"device_id": "0", "device_ip": "192.0.2.8",
+        "device_port": "16667", "host_port": "16700", "rank_id": "0"},
        {"device_id": "1", "device_ip": "192.0.2.9", "host_port": "16701", "rank_id": "1"}
      ]},
     {"server_id": "node_1", "host_ip": "198.51.100.2", "container_ip": "198.51.100.9",
@@ -89,8 +90,10 @@ inline constexpr std::string_view kGood12 = R"({
   "server_list": [
     {"server_id": "node_0",
      "device": [
-       {"device_id": "0", "super_device_id": "37748736", "device_ip": "192.0.2.8", "backup_device_ip": "192.0.2.9", "rank_id": "0"},
-       {"device_id": "1", "super_device_id": "37814273", "device_ip": "192.0.2.9", "backup_device_ip": "192.0.2.8", "rank_id": "1"}
+       {"device_id": "0", "super_device_id": "37748736", "device_ip": "192.0.2.8",
+        "backup_device_ip": "192.0.2.9", "rank_id": "0"},
+       {"device_id": "1", "super_device_id": "37814273", "device_ip": "192.0.2.9",
+        "backup_device_ip": "192.0.2.8", "rank_id": "1"}
      ]},
     {"server_id": "node_1",
      "device": [
@@ -119,22 +122,26 @@ inline constexpr std::string_view kGood20 = R"({
     {"rank_id": 0, "local_id": 0, "device_id": 0, "device_port": 16666,
      "level_list": [
        {"net_layer": 0, "net_instance_id": "rack0", "net_type": "TOPO_FILE_DESC",
-        "rank_addr_list": [{"addr_type": "EID", "addr": "000000000000000000100000dfdf0020", "ports": ["0/4"]}]},
+        "rank_addr_list": [{"addr_type": "EID", "addr": "000000000000000000100000dfdf0020",
+                            "ports": ["0/4"]}]},
        {"net_layer": 1, "net_instance_id": "pod0", "net_type": "CLOS",
-        "rank_addr_list": [{"addr_type": "IPV4", "addr": "192.0.2.8", "backup_addr": ["192.0.2.48"], "ports": ["0/5", "0/6"], "plane_id": "p0"}]}
+        "rank_addr_list": [{"addr_type": "IPV4", "addr": "192.0.2.8",
+                            "backup_addr": ["192.0.2.48"], "ports": ["0/5", "0/6"], "plane_id": "p0"}]}
      ],
      "control_plane": {"addr_type": "IPV4", "addr": "198.51.100.1", "listen_port": 60001}},
     {"rank_id": 1, "local_id": 1, "device_id": 1,
      "level_list": [
        {"net_layer": 0, "net_instance_id": "rack0", "net_type": "TOPO_FILE_DESC",
-        "rank_addr_list": [{"addr_type": "EID", "addr": "000000000000000000100000dfdf0021", "ports": ["0/4"]}]},
+        "rank_addr_list": [{"addr_type": "EID", "addr": "000000000000000000100000dfdf0021",
+                            "ports": ["0/4"]}]},
        {"net_layer": 1, "net_instance_id": "pod0", "net_type": "CLOS",
         "rank_addr_list": [{"addr_type": "IPV4", "addr": "192.0.2.9", "ports": ["d2h"]}]}
      ]},
     {"rank_id": 2, "local_id": 64, "replaced_local_id": 5, "device_id": 8,
      "level_list": [
        {"net_layer": 0, "net_instance_id": "rack0", "net_type": "TOPO_FILE_DESC",
-        "rank_addr_list": [{"addr_type": "EID", "addr": "000000000000000000100000dfdf0022", "ports": ["0/4"]}]}
+        "rank_addr_list": [{"addr_type": "EID", "addr": "000000000000000000100000dfdf0022",
+                            "ports": ["0/4"]}]}
      ]}
   ]
 }
@@ -146,9 +153,12 @@ inline constexpr std::string_view kGoodTopology = R"({
   "peer_list": [{"local_id": 0}, {"local_id": 1}, {"local_id": 64}],
   "edge_count": 2,
   "edge_list": [
-    {"net_layer": 0, "link_type": "PEER2PEER", "protocols": ["UB_CTP"], "local_a": 0, "local_a_ports": ["0/4"],
-     "local_b": 1, "local_b_ports": ["0/4"], "topo_instance_id": 0, "topo_type": "1DMESH", "position": "DEVICE"},
-    {"net_layer": 1, "link_type": "PEER2NET", "protocols": ["UB_TP", "ROCE"], "local_a": 0, "local_a_ports": ["0/5", "0/6"],
+    {"net_layer": 0, "link_type": "PEER2PEER", "protocols": ["UB_CTP"],
+     "local_a": 0, "local_a_ports": ["0/4"],
+     "local_b": 1, "local_b_ports": ["0/4"], "topo_instance_id": 0,
+     "topo_type": "1DMESH", "position": "DEVICE"},
+    {"net_layer": 1, "link_type": "PEER2NET", "protocols": ["UB_TP", "ROCE"],
+     "local_a": 0, "local_a_ports": ["0/5", "0/6"],
      "topo_instance_id": 0, "topo_type": "CLOS", "position": "DEVICE"}
   ]
 }

@@ -18,14 +18,14 @@ struct Topology {
 };
 
 // Reads the text of a topology file; `table` of the result has its document and its findings
-// (CR-TAB82, CR-TAB83, and those of every text), but no cluster.
+// (CR-TAB81, CR-TAB82, and those of every text), but no cluster.
 struct CheckedTopology {
   CheckedTable table;
   Topology topology;
 };
 CheckedTopology check_topology(std::string text);
 
-// Adds to the findings of a table 2.0 what does not fit the topology (CR-TAB84). Nothing for tables
+// Adds to the findings of a table 2.0 what does not fit the topology (CR-TAB83). Nothing for tables
 // of other versions.
 void check_against(const Topology& topology, CheckedTable& table);
 

@@ -39,8 +39,8 @@ ordered_json finding_json(const JsonDocument& document, const TableFinding& find
   json["expected"] = finding.expected;
   json["detail"] = finding.detail;
   json["correction"] = topo::correction(finding);
-  json["hccl"] = {{"code", finding.accepted ? "none" : rule.code},
-                  {"text", topo::hccl_reaction(finding)}};
+  const std::string reaction = topo::hccl_reaction(finding);
+  json["hccl"] = {{"code", reaction.substr(0, reaction.find(':'))}, {"text", reaction}};
   json["fixable"] = finding.edit.has_value();
   json["related"] = ordered_json::array();
   for (const topo::Related& other : finding.related) {
