@@ -39,7 +39,7 @@ std::vector<Entry> all_entries() {
     entries.push_back({row.id, row.title, row.advice, std::string(row.explanation)});
   }
   for (const topo::RuleInfo& row : topo::all_rules()) {
-    std::string explanation = fmt::format("{} (A {}.)", row.explanation, name(row.severity));
+    std::string explanation = fmt::format("{} Severity: {}.", row.explanation, name(row.severity));
     if (!row.reaction.empty()) {
       explanation += fmt::format(
           " HCCL: {}.", topo::hccl_reaction({.rule = row.rule, .found = "...", .variable = "..."}));

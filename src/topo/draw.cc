@@ -52,7 +52,7 @@ int pixels(std::string_view text) {
   for (const char c : text) {
     const bool widest = c == 'w' || c == 'm' || c == 'W' || c == 'M' || c == '@' || c == '%';
     const bool capital = c >= 'A' && c <= 'Z';
-    width += widest ? 12 : capital ? 10 : kCharWidth;
+    width += widest ? 15 : capital ? 11 : kCharWidth;
   }
   return width;
 }
@@ -62,7 +62,7 @@ std::string fitted(const std::string& text, int width) {
   const int whole = pixels(text);
   if (whole <= width) return escaped(text);
   const std::size_t most =
-      text.size() * static_cast<std::size_t>(width) / static_cast<std::size_t>(whole);
+      text.size() * static_cast<std::size_t>(width - 15) / static_cast<std::size_t>(whole);
   const auto cut = [&text](std::size_t at) {  // never inside a character
     while (at > 0 && at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U) {
       --at;

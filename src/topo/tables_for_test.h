@@ -126,7 +126,8 @@ inline constexpr std::string_view kGood20 = R"({
                             "ports": ["0/4"]}]},
        {"net_layer": 1, "net_instance_id": "pod0", "net_type": "CLOS",
         "rank_addr_list": [{"addr_type": "IPV4", "addr": "192.0.2.8",
-                            "backup_addr": ["192.0.2.48"], "ports": ["0/5", "0/6"], "plane_id": "p0"}]}
+                            "backup_addr": ["192.0.2.48"], "ports": ["0/5", "0/6"],
+                            "plane_id": "p0"}]}
      ],
      "control_plane": {"addr_type": "IPV4", "addr": "198.51.100.1", "listen_port": 60001}},
     {"rank_id": 1, "local_id": 1, "device_id": 1,

@@ -107,7 +107,8 @@ class DrawTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
 
     def browse(self, page, *options):
-        command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+        command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu",
+                   "--disable-dev-shm-usage",
                    f"--user-data-dir={self.folder / 'profile'}", *options, page.as_uri()]
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
         return done.stdout
