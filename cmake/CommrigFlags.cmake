@@ -10,13 +10,13 @@ set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 
 find_package(Threads REQUIRED)
 
-# Source locations in messages read src/..., wherever the checkout lies. Our ccache gives the compiler
-# paths relative to the build folder; the absolute one on the command line would keep checkouts from
-# sharing objects.
+# Source locations in messages read src/..., wherever the checkout lies. Our ccache gives the
+# compiler paths relative to the build folder; the absolute one on the command line would keep
+# checkouts from sharing objects.
 if(COMMRIG_CCACHE)
   file(RELATIVE_PATH commrig_source_prefix "${PROJECT_BINARY_DIR}" "${PROJECT_SOURCE_DIR}")
 else()
-  set(commrig_source_prefix "${PROJECT_SOURCE_DIR}")
+  set(commrig_source_prefix "${PROJECT_SOURCE_DIR}/")
 endif()
 
 # What every target of ours is compiled with; linked privately, so that no consumer inherits it.
@@ -34,7 +34,7 @@ target_compile_options(
     $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wthread-safety>
     # Results must be the same bits on every machine: a multiply and an add are never fused.
     -ffp-contract=off
-    "-fmacro-prefix-map=${commrig_source_prefix}/=")
+    "-fmacro-prefix-map=${commrig_source_prefix}=")
 
 # Coverage of every object guides the fuzzer.
 if(COMMRIG_BUILD_FUZZERS)

@@ -23,12 +23,12 @@ FILE_BYTES_MAX = 512 * 1024
 # A banned call: rule, what it looks like, where it is allowed, what to do instead. Places are
 # folders or, where they have no slash, kinds of files.
 BASE = {"src/base"}
-# Programs as users write them for a vendor's interface, in C.
-USERS = {"examples/nccl"}
+# Programs as users write them for somebody's interface, which know nothing of base.
+USERS = {"examples/nccl", "bench/peers"}
 PRINTERS = {"faces/", "examples/", "bench/", "tests"}
 BANNED = [
     ("clock", r"\b(?:steady|system|high_resolution)_clock\b|\b(?:clock_gettime|gettimeofday)\s*\(",
-     BASE, "take a base clock through the constructor"),
+     BASE | {"bench/peers"}, "take a base clock through the constructor"),
     ("random", r"\brandom_device\b|(?<![\w.:>])s?rand\s*\(|\bmt19937(?:_64)?\b",
      BASE, "take a seeded base rng"),
     ("sleep", r"\b(?:sleep_for|sleep_until|usleep|nanosleep|clock_nanosleep)\s*\("
@@ -36,7 +36,7 @@ BANNED = [
     ("thread", r"\bstd::j?thread\b(?!::)|\bstd::async\b|\bpthread_create\s*\(",
      BASE | {"tests"} | USERS, "use an executor of base"),
     ("wait", r"\bcondition_variable(?:_any)?\b|\bthis_thread::yield\b|\bsched_yield\s*\("
-     r"|\bSYS_futex\b", BASE | {"tests"}, "wait through base/wait"),
+     r"|\bSYS_futex\b", BASE | {"tests", "bench/peers"}, "wait through base/wait"),
     ("exit", r"(?<![\w.>:])(?:exit|_exit|_Exit|quick_exit)\s*\("
      r"|\bstd::(?:exit|_Exit|quick_exit|abort|terminate)\s*\(|(?<![\w>])::(?:_?exit|abort)\s*\(",
      BASE | {"tests"} | USERS, "return a Result, or use COMMRIG_CHECK"),

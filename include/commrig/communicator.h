@@ -26,6 +26,8 @@ struct CommunicatorOptions {
   bool strict = false;
   // As if ranks could not read each other's memory.
   bool messages_only = false;
+  // As if each process had a host of its own: their ranks reach each other through TCP.
+  bool tcp_between_processes = false;
 };
 
 // What a collective reads and writes, in device or host memory, both the caller's. They must

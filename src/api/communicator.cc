@@ -11,6 +11,7 @@ namespace {
 commrig::Result<comm::CommunicatorOptions> understand(const CommunicatorOptions& options,
                                                       const Internals::RuntimeState& owner) {
   comm::CommunicatorOptions ours{.strict = options.strict,
+                                 .team = {.tcp_between_processes = options.tcp_between_processes},
                                  .messages_only = options.messages_only,
                                  .devices = owner.machine.devices()};
   COMMRIG_ASSIGN(ours.rules, coll::Rules::parse(options.algorithms));

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "base/fence.h"
+#include "base/pause.h"
 
 namespace commrig {
 namespace {
@@ -25,15 +26,6 @@ constexpr int kFewPerCore = 4;
 // Whoever has stopped waiting no longer ago than this may wait again at once.
 constexpr Nanos kBetweenWaits{5000};
 constexpr int kLooksPerClockRead = 32;
-
-// Tells the core that this is a spin loop.
-inline void pause_core() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");  // NOLINT(hicpp-no-assembler): no builtin exists
-#endif
-}
 
 unsigned usable_cores() {
   cpu_set_t set;

@@ -73,7 +73,6 @@ enum class Life : std::uint32_t {
 
 struct alignas(kLine) StateLine {
   std::atomic<std::uint64_t> finished{0};  // operations that have ended
-  std::atomic<Life> life{Life::kAbsent};
   // What the rank waits for since its last look: a peer, and the phase or 0 for the end of an
   // operation; -1: nothing.
   std::atomic<std::int32_t> awaited_peer{-1};
@@ -81,6 +80,11 @@ struct alignas(kLine) StateLine {
   std::atomic<std::uint64_t> awaited_number{0};
   // Not 0 while the rank reads or writes memory of others.
   std::atomic<std::uint32_t> touching{0};
+};
+
+// Apart from what changes with each operation, since peers look at it whenever they wait.
+struct alignas(kLine) LifeLine {
+  std::atomic<Life> now{Life::kAbsent};
 };
 
 // The error that the rank has met, for ranks of other processes. Written before life says so.
@@ -96,6 +100,7 @@ struct Board {
   std::array<FlagLine, 2> flags;
   std::array<CallLine, 2> calls;
   StateLine state;
+  LifeLine life;
   FailureLines failure;
 };
 

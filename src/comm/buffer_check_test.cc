@@ -14,7 +14,7 @@ class BufferCheckTest : public testing::Test {
  protected:
   std::string check(const void* buffer, std::size_t count) {
     const Call call{.collective = coll::Collective::kAllReduce, .dtype = dtype::Dtype::kFp32};
-    const Status status = check_.check(call, buffer, count, "input");
+    const Status status = check_buffer(memory_, call, buffer, count, "input");
     return status ? "ok" : to_string(status.error());
   }
   float* allocate(std::size_t count) {
@@ -22,10 +22,9 @@ class BufferCheckTest : public testing::Test {
   }
 
   device::Memory memory_{device::MemoryOptions{}};
-  BufferCheck check_{memory_};
 };
 
-TEST_F(BufferCheckTest, WhatWasGoodIsBadOnceItHasBeenFreed) {
+TEST_F(BufferCheckTest, AFreedOneIsNamed) {
   float* const buffer = allocate(256);
   EXPECT_EQ(check(buffer, 256), "ok");
   EXPECT_EQ(check(buffer + 16, 8), "ok");
@@ -34,29 +33,16 @@ TEST_F(BufferCheckTest, WhatWasGoodIsBadOnceItHasBeenFreed) {
   EXPECT_THAT(check(buffer + 16, 8), HasSubstr("freed"));
 }
 
-TEST_F(BufferCheckTest, AKnownRangeCoversNothingBeyondItself) {
+TEST_F(BufferCheckTest, AllElementsMustBeInside) {
   float* const buffer = allocate(256);
-  EXPECT_EQ(check(buffer, 200), "ok");
   EXPECT_EQ(check(buffer, 256), "ok");
   EXPECT_THAT(check(buffer, 257), HasSubstr("CR-MEM03"));
+  EXPECT_EQ(check(buffer + 200, 56), "ok");
   EXPECT_THAT(check(buffer + 200, 57), HasSubstr("CR-MEM03"));
-}
-
-TEST_F(BufferCheckTest, MoreRangesThanItRemembersStayChecked) {
-  std::vector<float*> buffers;
-  for (int i = 0; i < 10; ++i) buffers.push_back(allocate(64));
-  for (int round = 0; round < 3; ++round) {
-    for (const float* const buffer : buffers) EXPECT_EQ(check(buffer, 64), "ok");
-  }
-  ASSERT_TRUE(memory_.release(buffers[3]));
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    EXPECT_EQ(check(buffers[i], 64) == "ok", i != 3) << i;
-  }
 }
 
 TEST_F(BufferCheckTest, HostMemoryIsTakenAsItIs) {
   const std::vector<float> buffer(100);
-  EXPECT_EQ(check(buffer.data(), 100), "ok");
   EXPECT_EQ(check(buffer.data(), 100), "ok");
 }
 

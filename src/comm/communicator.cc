@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "comm/buffer_check.h"
 #include "comm/card.h"
 #include "comm/plan_run.h"
 
@@ -15,6 +16,8 @@ namespace commrig::comm {
 namespace {
 
 using coll::Collective;
+
+static_assert(sizeof(PlanRun) <= device::WorkCells::kCellBytes, "a call would allocate memory");
 
 PlanOptions plan_options(const CommunicatorOptions& options, const Team& team) {
   PlanOptions plans;
@@ -54,9 +57,9 @@ Communicator::Communicator(std::shared_ptr<Team> team, int rank, const Communica
     : options_(options),
       endpoint_(team, rank),
       plans_(rank, plan_options(options, *team)),
-      buffers_(team->machine().memory()),
+      known_calls_(team->machine().memory()),
       stream_(std::move(stream)) {
-  endpoint_.board().state.life.store(Life::kAlive, std::memory_order_release);
+  endpoint_.board().life.now.store(Life::kAlive, std::memory_order_release);
 }
 
 Communicator::~Communicator() {
@@ -105,11 +108,12 @@ Status Communicator::check_usable() const {
 }
 
 // Whether the call is in place; an overlap of any other kind is an error.
-Result<bool> Communicator::check_buffers(const Call& call, const coll::Request& request) {
+Result<bool> Communicator::check_buffers(const Call& call, const coll::Request& request) const {
   const std::size_t in = coll::input_count(request, rank());
   const std::size_t out = coll::output_count(request, rank());
-  COMMRIG_TRY(buffers_.check(call, call.input, in, "input"));
-  COMMRIG_TRY(buffers_.check(call, call.output, out, "output"));
+  const device::Memory& memory = known_calls_.memory();
+  COMMRIG_TRY(check_buffer(memory, call, call.input, in, "input"));
+  COMMRIG_TRY(check_buffer(memory, call, call.output, out, "output"));
   if (in == 0 || out == 0) return false;
   const std::size_t element = request.element_bytes;
   const Extent input = extent(call.input, in * element);
@@ -136,8 +140,7 @@ Result<bool> Communicator::check_buffers(const Call& call, const coll::Request& 
                      fmt::format("rank {}: {}{}", rank(), coll::name(call.collective), form));
 }
 
-Status Communicator::enqueue(device::Stream& stream, Call call) {
-  COMMRIG_TRY(check_usable());
+Result<std::shared_ptr<const KnownPlan>> Communicator::plan_of(const Call& call) {
   if (coll::has_arithmetic(call.collective) && !dtype::info(call.dtype).has_arithmetic) {
     return Error::make(Code::kNoArithmetic,
                        fmt::format("rank {}: {} of {}", rank(), coll::name(call.collective),
@@ -146,8 +149,19 @@ Status Communicator::enqueue(device::Stream& stream, Call call) {
   coll::Request request = request_of(call, ranks());
   COMMRIG_TRY(coll::check(request));
   COMMRIG_ASSIGN(request.in_place, check_buffers(call, request));
-  COMMRIG_ASSIGN(std::shared_ptr<const KnownPlan> plan, plans_.find(request));
-  return stream.enqueue(std::make_unique<PlanRun>(endpoint_, std::move(call), std::move(plan)));
+  return plans_.find(request);
+}
+
+Status Communicator::enqueue(device::Stream& stream, Call call) {
+  COMMRIG_TRY(check_usable());
+  if (const KnownCall* const known = known_calls_.find(call)) {
+    return stream.emplace<PlanRun>(endpoint_, std::move(call), known->plan, known->fingerprint);
+  }
+  const std::uint64_t generation = known_calls_.memory().generation();
+  COMMRIG_ASSIGN(std::shared_ptr<const KnownPlan> plan, plan_of(call));
+  known_calls_.remember(call, plan, generation);
+  const std::uint32_t print = fingerprint(call);
+  return stream.emplace<PlanRun>(endpoint_, std::move(call), std::move(plan), print);
 }
 
 Status Communicator::enqueue(device::Stream& stream, std::vector<Message> messages) {
@@ -169,7 +183,7 @@ Status Communicator::enqueue(device::Stream& stream, std::vector<Message> messag
       COMMRIG_TRY(memory.resolve(message.data, message.bytes));
     }
   }
-  return stream.enqueue(std::make_unique<MessageRun>(endpoint_, std::move(messages)));
+  return stream.emplace<MessageRun>(endpoint_, std::move(messages));
 }
 
 Status Communicator::barrier() {
@@ -295,7 +309,7 @@ void Communicator::leave() {
         [this] { return endpoint_.idle(); }, "the operations of a communicator", kForever);
     COMMRIG_CHECK(ended.has_value(), to_string(ended.error()));
   }
-  endpoint_.board().state.life.store(Life::kFinalized, std::memory_order_release);
+  endpoint_.board().life.now.store(Life::kFinalized, std::memory_order_release);
   endpoint_.team().stir();
 }
 

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "comm/buffer_check.h"
 #include "comm/call.h"
 #include "comm/endpoint.h"
+#include "comm/known_calls.h"
 #include "comm/message_run.h"
 #include "comm/plan_cache.h"
 #include "comm/team_setup.h"
@@ -92,13 +92,15 @@ class Communicator {
   Status gather_bytes(const void* mine, void* all, std::size_t bytes);
   Result<std::shared_ptr<Team>> team_of_part(const std::vector<int>& members, bool member);
   Status check_usable() const;
-  Result<bool> check_buffers(const Call& call, const coll::Request& request);
+  // Finds what is wrong with a call, and how it is done.
+  Result<std::shared_ptr<const KnownPlan>> plan_of(const Call& call);
+  Result<bool> check_buffers(const Call& call, const coll::Request& request) const;
   void leave();
 
   CommunicatorOptions options_;
   Endpoint endpoint_;
   PlanCache plans_;
-  BufferCheck buffers_;
+  KnownCalls known_calls_;
   std::unique_ptr<device::Stream> stream_;  // for calls that wait
   bool left_ = false;
 };

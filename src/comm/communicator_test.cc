@@ -177,5 +177,20 @@ TEST(Leaving, NamesTheRankThatDoesNotCome) {
   EXPECT_THAT(status.error().message, testing::HasSubstr("rank 1 has left"));
 }
 
+TEST(CommunicatorTest, ACallOnAStreamThatHasFailedEndsTheCommunicator) {
+  Ranks ranks(2);
+  ASSERT_TRUE(device::call(ranks.stream(0),
+                           [] { return Error::make(Code::kKernelThrew, "the first error"); }));
+  EXPECT_FALSE(ranks.synchronize(0).has_value());
+  const std::vector<std::int64_t> input{1};
+  std::vector<std::int64_t> output(1);
+  const Status refused = ranks.comm(0).enqueue(ranks.stream(0), all_reduce(input, output));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, Code::kStreamFailed);
+  const Status told = ranks.comm(1).error();
+  ASSERT_FALSE(told.has_value());
+  EXPECT_THAT(to_string(told.error()), testing::HasSubstr("the first error"));
+}
+
 }  // namespace
 }  // namespace commrig::comm

@@ -14,7 +14,7 @@ bool Failing::may_go_on(Team& team, int rank) const {
   for (int peer = 0; peer < team.ranks(); ++peer) {
     const Board* const board = team.find_board(peer);
     if (board == nullptr || peer == rank) continue;
-    if (board->state.life.load(std::memory_order_acquire) == Life::kDead) continue;
+    if (board->life.now.load(std::memory_order_acquire) == Life::kDead) continue;
     if (board->state.touching.load(std::memory_order_seq_cst) != 0) return false;
   }
   return true;

@@ -39,12 +39,13 @@ std::string list_by_call(const std::map<std::string, std::vector<int>>& ranks_of
 
 }  // namespace
 
-PlanRun::PlanRun(Endpoint& endpoint, Call call, std::shared_ptr<const KnownPlan> plan)
+PlanRun::PlanRun(Endpoint& endpoint, Call call, std::shared_ptr<const KnownPlan> plan,
+                 std::uint32_t print)
     : Operation(endpoint),
       call_(std::move(call)),
       plan_(std::move(plan)),
       number_(plan_->collective ? endpoint.next_number() : 0),
-      fingerprint_(fingerprint(call_) ^ plan_->salt) {}
+      fingerprint_(print ^ plan_->salt) {}
 
 bool PlanRun::quick() const {
   return call_.count * dtype::info(call_.dtype).bytes <= kQuickBytes && call_.counts.empty();
@@ -262,7 +263,7 @@ Error PlanRun::mismatch() const {
 // A peer that will not come any more; looked at after the flag was found missing.
 Status PlanRun::check_alive(int peer, std::uint32_t phase) const {
   const Board& board = endpoint().team().board(peer);
-  const Life life = board.state.life.load(std::memory_order_acquire);
+  const Life life = board.life.now.load(std::memory_order_acquire);
   if (life == Life::kAlive || life == Life::kAbsent) return ok();
   if (life == Life::kFailed) return endpoint().team().failure_of(peer);
   COMMRIG_ASSIGN(const bool reached, this->reached(peer, phase));
@@ -351,7 +352,7 @@ bool PlanRun::has_come() const {
   if (step.kind != StepKind::kWait && step.kind != StepKind::kReclaim) return false;
   const int peer = step.peer == coll::kEveryone ? peer_at_ : step.peer;
   const Board& board = endpoint().team().board(peer);
-  const Life life = board.state.life.load(std::memory_order_acquire);
+  const Life life = board.life.now.load(std::memory_order_acquire);
   if (life != Life::kAlive && life != Life::kAbsent) return true;
   if (step.kind == StepKind::kReclaim) {
     return board.state.finished.load(std::memory_order_acquire) + 2 >= number_;

@@ -31,7 +31,9 @@ struct KnownPlan {
 // wait. Steps may be made by any thread, one at a time.
 class PlanRun final : public Operation {
  public:
-  PlanRun(Endpoint& endpoint, Call call, std::shared_ptr<const KnownPlan> plan);
+  // `print` is the call's fingerprint.
+  PlanRun(Endpoint& endpoint, Call call, std::shared_ptr<const KnownPlan> plan,
+          std::uint32_t print);
 
   bool quick() const override;
 

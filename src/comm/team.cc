@@ -97,7 +97,7 @@ void Team::lose(Neighbour& neighbour, const Error& error) {
   neighbour.lost.store(true, std::memory_order_relaxed);
   std::optional<Error> cause;
   for (const int rank : neighbour.ranks) {
-    std::atomic<Life>& life = board(rank).state.life;
+    std::atomic<Life>& life = board(rank).life.now;
     const Life last = life.load(std::memory_order_acquire);
     if (last == Life::kFinalized) continue;
     const bool failed = last == Life::kFailed;
@@ -202,7 +202,7 @@ int Team::lost_rank(const Links& links) const {
   for (const auto& neighbour : neighbours_) {
     for (const int rank : neighbour->ranks) {
       const Board& theirs = board(rank);
-      if (theirs.state.life.load(std::memory_order_acquire) != Life::kFailed) continue;
+      if (theirs.life.now.load(std::memory_order_acquire) != Life::kFailed) continue;
       const int lost = theirs.failure.lost.load(std::memory_order_relaxed);
       if (lost >= 0) return lost;
     }
@@ -228,7 +228,7 @@ void Team::fail(const Error& error) {
       std::copy_n(error.message.data(), length, own.failure.text.data());
       own.failure.lost.store(lost, std::memory_order_relaxed);
       Life alive = Life::kAlive;
-      own.state.life.compare_exchange_strong(alive, Life::kFailed, std::memory_order_acq_rel);
+      own.life.now.compare_exchange_strong(alive, Life::kFailed, std::memory_order_acq_rel);
     }
     for (const auto& [pair, link] : links->made) {
       if (link != nullptr) link->abort(lost);

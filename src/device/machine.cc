@@ -246,9 +246,10 @@ void Machine::sweep() {
   while (true) {
     const bool lingers = executor_.now() - active < kLinger;
     lingering_.store(lingers, std::memory_order_seq_cst);
-    // Threads that have driven meanwhile will do so again, and are quicker.
+    // Threads that drive look after everything. Those that have driven meanwhile will do so again,
+    // and are quicker.
     const bool driven = drives != std::exchange(drives, drives_.load(std::memory_order_relaxed));
-    const bool patient = lingers && driven;
+    const bool patient = drivers_.load(std::memory_order_seq_cst) != 0 || (lingers && driven);
     // Works that were left may wait for something that comes from anywhere, as drivers do.
     const bool looks_after = !patient && anything_left();
     const std::uint64_t rung = this->rung();

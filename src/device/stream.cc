@@ -2,21 +2,35 @@
 // SPDX-FileCopyrightText: The commrig authors
 #include "device/stream.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "base/pause.h"
 #include "device/machine.h"
 
 namespace commrig::device {
+namespace {
+
+// The quick work before is often about to end, a cache line's way off; then the next one begins at
+// once. A try takes some 0.5 us at most; after each that was in vain in a row, twice as many works
+// come before the next.
+constexpr int kLooks = 32;
+constexpr unsigned kVainMax = 6;
+
+}  // namespace
 
 Stream::~Stream() {
   machine_.retire(*this);
 }
 
-Status Stream::enqueue(std::unique_ptr<Work> work) {
+Status Stream::enqueue(WorkPtr work) {
   if (failed_.load(std::memory_order_acquire)) {
+    const Error reason = **error_.lock();
+    work->cancel(reason);
     return Error::make(Code::kStreamFailed,
                        fmt::format("stream {} of device {}; its first error was: {}", number_,
-                                   device_, to_string(**error_.lock())));
+                                   device_, to_string(reason)));
   }
   const bool quick = work->quick();
   if (!quick || !begin_now(work)) {
@@ -33,9 +47,9 @@ Status Stream::enqueue(std::unique_ptr<Work> work) {
   return ok();
 }
 
-bool Stream::begin_now(std::unique_ptr<Work>& work) {
+bool Stream::begin_now(WorkPtr& work) {
   if (!try_claim()) return false;
-  const bool alone = enqueued() == taken_count_ && taken_.empty();
+  const bool alone = runs_dry();
   if (alone) {
     ++taken_count_;
     taken_.push_back(std::move(work));
@@ -44,6 +58,26 @@ bool Stream::begin_now(std::unique_ptr<Work>& work) {
   }
   leave();
   return alone;
+}
+
+bool Stream::runs_dry() {
+  if (dry()) return true;
+  if (without_looks_ > 0) {
+    --without_looks_;
+    return false;
+  }
+  for (int look = 0; look < kLooks; ++look) {
+    if (const Work* const before = front(); before != nullptr && !before->quick()) return false;
+    advance_claimed();
+    if (dry()) {
+      vain_ = 0;
+      return true;
+    }
+    pause_core();
+  }
+  vain_ = std::min(vain_ + 1, kVainMax);
+  without_looks_ = 1U << vain_;
+  return false;
 }
 
 Status Stream::status() const {

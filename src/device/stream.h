@@ -11,7 +11,7 @@
 #include "base/guarded.h"
 #include "base/result.h"
 #include "device/stream_table.h"
-#include "device/work.h"
+#include "device/work_cells.h"
 
 namespace commrig::device {
 
@@ -26,8 +26,15 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  // Fails with kStreamFailed when an error sticks to the stream already.
-  Status enqueue(std::unique_ptr<Work> work);
+  // Fails with kStreamFailed when an error sticks to the stream already; the work is cancelled
+  // then.
+  Status enqueue(WorkPtr work);
+  // The same for a new work that is made of the arguments; allocates nothing while few works are on
+  // the stream.
+  template <typename T, typename... Arguments>
+  Status emplace(Arguments&&... arguments) {
+    return enqueue(cells_.make<T>(std::forward<Arguments>(arguments)...));
+  }
 
   // The sticky error, if there is one.
   Status status() const;
@@ -58,7 +65,10 @@ class Stream {
   bool advance_claimed();
   // Begins the work at once, if nothing is before it and no other thread is at the stream; it is
   // moved from then.
-  bool begin_now(std::unique_ptr<Work>& work);
+  bool begin_now(WorkPtr& work);
+  // Whether nothing is before the next work, or nothing any more after a few looks.
+  bool runs_dry();
+  bool dry() const { return taken_.empty() && enqueued() == taken_count_; }
   // Whether the front work says so; false when another thread is at it.
   bool may_go_on();
 
@@ -66,16 +76,19 @@ class Stream {
   Work* front();
   void end_front(std::optional<Error> failed);
 
-  using Works = std::deque<std::unique_ptr<Work>>;
+  using Works = std::deque<WorkPtr>;
   Machine& machine_;
   int device_;
   int number_;                  // counts from 0 over the machine
   StreamSlot* slot_ = nullptr;  // of the machine's table
+  WorkCells cells_;             // outlive the works
   std::atomic<Claim> claim_{Claim::kFree};
   // Of the claimer: the works at the front, and how many have been there so far.
   Works taken_;
   std::uint64_t taken_count_ = 0;
-  Guarded<Works> incoming_;  // behind those
+  unsigned vain_ = 0;           // how often in a row looks were in vain
+  unsigned without_looks_ = 0;  // works that come until the next try
+  Guarded<Works> incoming_;     // behind those
   std::atomic<bool> failed_{false};
   Guarded<std::optional<Error>> error_;
 };

@@ -29,7 +29,8 @@ class Work {
   // where the stream is idle.
   virtual bool quick() const { return false; }
 
-  // Called instead of step when the stream has failed before: releases whoever depends on it.
+  // Called instead of step when the stream has failed before, even before the work was put on it:
+  // releases whoever depends on it.
   virtual void cancel(const Error& reason) { (void)reason; }
 };
 

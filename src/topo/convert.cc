@@ -174,7 +174,7 @@ Result<Cluster> merge_clusters(const std::vector<Cluster>& parts) {
     }
     std::vector<std::uint32_t> order(part.ranks.size());
     std::iota(order.begin(), order.end(), 0U);
-    std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return part.ranks[i].id; });
+    std::ranges::sort(order, {}, [&](std::uint32_t i) { return std::pair(part.ranks[i].id, i); });
     const int first_server = static_cast<int>(merged.servers.size());
     for (const Server& server : part.servers) {
       if (!servers.insert(server.id).second) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -28,8 +29,9 @@ FixedTable fix_table(const CheckedTable& table) {
   for (const TableFinding& finding : table.findings) {
     if (finding.edit) findings.push_back(&finding);
   }
-  std::ranges::stable_sort(findings, {},
-                           [](const TableFinding* finding) { return finding->edit->span.begin; });
+  std::ranges::sort(findings, {}, [](const TableFinding* finding) {
+    return std::pair(finding->edit->span.begin, finding->edit->span.end);
+  });
   FixedTable fixed;
   const std::string_view source = table.document.source();
   std::size_t at = 0;

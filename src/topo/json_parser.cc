@@ -66,8 +66,9 @@ class JsonParser {
       fault(SyntaxKind::kTextAfterEnd, at_, text_.size(), "text behind the end of the table");
     }
     find_repeated_keys();
-    std::ranges::stable_sort(document_.faults_, {},
-                             [](const SyntaxFault& fault) { return fault.span.begin; });
+    std::ranges::sort(document_.faults_, {}, [](const SyntaxFault& fault) {
+      return std::pair(fault.span.begin, fault.span.end);
+    });
   }
 
  private:

@@ -96,7 +96,7 @@ Related Findings::place(Node node) const {
 }
 
 std::vector<TableFinding> Findings::take() && {
-  std::ranges::stable_sort(findings_, {}, [](const TableFinding& finding) {
+  std::ranges::sort(findings_, {}, [](const TableFinding& finding) {
     return std::pair(finding.span.begin, finding.rule);
   });
   return std::move(findings_);

@@ -212,8 +212,8 @@ void check_against(const Topology& topology, CheckedTable& table) {
   for (TableFinding& finding : std::move(findings).take()) {
     table.findings.push_back(std::move(finding));
   }
-  std::ranges::stable_sort(table.findings, {},
-                           [](const TableFinding& finding) { return finding.span.begin; });
+  std::ranges::sort(table.findings, {},
+                    [](const TableFinding& finding) { return finding.span.begin; });
 }
 
 }  // namespace commrig::topo
