@@ -21,6 +21,7 @@ void add_plan_command(CLI::App& app, int& exit_code);
 void add_explain_command(CLI::App& app, int& exit_code);
 void add_env_command(CLI::App& app, int& exit_code);
 void add_doctor_command(CLI::App& app, int& exit_code);
+void add_ranktable_command(CLI::App& app, int& exit_code);
 
 // What a run starts is no business of the parser: takes the program and its arguments off the words
 // of the command line, of which the first is commrig itself; nothing where it is no run.

@@ -5,8 +5,10 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -15,14 +17,40 @@
 #include "base/codes.h"
 #include "faces/cli/commands.h"
 #include "faces/cli/report.h"
+#include "topo/rule.h"
+#include "topo/table_finding.h"
 
 namespace commrig::cli {
 namespace {
 
 constexpr std::size_t kSuggestionsMax = 5;
 
-int list_all() {
+// What an id stands for: an error's, or that of a finding in a rank table.
+struct Entry {
+  std::string_view id;
+  std::string_view title;
+  std::string_view advice;
+  std::string explanation;
+};
+
+std::vector<Entry> all_entries() {
+  std::vector<Entry> entries;
   for (const CodeInfo& row : all_codes()) {
+    entries.push_back({row.id, row.title, row.advice, std::string(row.explanation)});
+  }
+  for (const topo::RuleInfo& row : topo::all_rules()) {
+    std::string explanation = fmt::format("{} Severity: {}.", row.explanation, name(row.severity));
+    if (!row.reaction.empty()) {
+      explanation += fmt::format(
+          " HCCL: {}.", topo::hccl_reaction({.rule = row.rule, .found = "...", .variable = "..."}));
+    }
+    entries.push_back({row.id, row.title, row.advice, std::move(explanation)});
+  }
+  return entries;
+}
+
+int list_all() {
+  for (const Entry& row : all_entries()) {
     std::printf("%s\n", fmt::format("{:<9} {}", row.id, row.title).c_str());
   }
   return kExitOk;
@@ -57,7 +85,7 @@ std::string closest(std::string_view typed) {
   const std::string id = upper_case(typed.substr(0, 32));
   std::size_t least = std::numeric_limits<std::size_t>::max();
   std::vector<std::string_view> nearest;
-  for (const CodeInfo& row : all_codes()) {
+  for (const Entry& row : all_entries()) {
     const std::size_t changes = distance(id, row.id);
     if (changes < least) nearest.clear();
     if (changes <= least && nearest.size() < kSuggestionsMax) nearest.push_back(row.id);
@@ -67,15 +95,17 @@ std::string closest(std::string_view typed) {
 }
 
 // In small letters, or without the first part, an id is meant all the same.
-const CodeInfo* find_typed(const std::string& typed) {
+std::optional<Entry> find_typed(const std::string& typed) {
   const std::string id = upper_case(typed);
-  const CodeInfo* const row = find_code(id);
-  return row != nullptr ? row : find_code("CR-" + id);
+  for (Entry& row : all_entries()) {
+    if (row.id == id || row.id == "CR-" + id) return std::move(row);
+  }
+  return {};
 }
 
 int explain(const std::string& id) {
-  const CodeInfo* const row = find_typed(id);
-  if (row == nullptr) {
+  const std::optional<Entry> row = find_typed(id);
+  if (!row) {
     return report_error(
         Error::make(Code::kBadArgument,
                     fmt::format("\"{}\" is no id; close to it: {}; `commrig explain` lists all", id,
@@ -110,7 +140,7 @@ int print_page() {
               wrapped("What `commrig explain ID` prints, as one page: the output of `commrig "
                       "explain --page`. An id is never renumbered and never used again.")
                   .c_str());
-  for (const CodeInfo& row : all_codes()) {
+  for (const Entry& row : all_entries()) {
     std::printf(
         "%s", fmt::format("\n## {}: {}\n\n{}\n\n{}\n", row.id, row.title, wrapped(row.explanation),
                           wrapped(fmt::format("What to do: {}.", row.advice)))

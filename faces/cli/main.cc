@@ -32,6 +32,7 @@ int run(int argc, char** argv) {
   commrig::cli::add_explain_command(app, exit_code);
   commrig::cli::add_env_command(app, exit_code);
   commrig::cli::add_doctor_command(app, exit_code);
+  commrig::cli::add_ranktable_command(app, exit_code);
   commrig::cli::name_values(app);
   if (const commrig::Status known = commrig::cli::check_commands(app, words); !known) {
     return commrig::cli::report_error(known.error());
