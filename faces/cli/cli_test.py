@@ -457,7 +457,9 @@ class OtherCommandsTest(unittest.TestCase):
         self.assertEqual(run("help").stdout, run("--help").stdout)
         self.assertEqual(run("help", "plan", "show").stdout, run("plan", "show", "--help").stdout)
         for command in (["run"], ["mc2", "run"], ["bench"], ["plan", "show"], ["plan", "verify"],
-                        ["plan", "choose"], ["plan", "list"], ["explain"], ["env"], ["doctor"]):
+                        ["plan", "choose"], ["plan", "list"], ["explain"], ["env"], ["doctor"],
+                        *(["ranktable", name] for name in ("check", "make", "convert", "merge",
+                                                           "diff", "show", "draw", "wait"))):
             with self.subTest(command=command):
                 done = run(*command, "--help")
                 self.assertEqual(done.returncode, 0)
