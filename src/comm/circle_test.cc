@@ -43,13 +43,18 @@ class CircleTest : public testing::Test {
     return {.outgoing = false, .peer = peer, .data = in_[at(rank)], .bytes = bytes};
   }
   void put(int rank, std::vector<Message> messages) {
-    const Status status = comms_[at(rank)]->enqueue(*streams_[at(rank)], std::move(messages));
-    EXPECT_TRUE(status.has_value()) << to_string(status.error());
+    expect_put(comms_[at(rank)]->enqueue(*streams_[at(rank)], std::move(messages)));
   }
   void put_reduce(int rank) {
-    const Status status = comms_[at(rank)]->enqueue(
-        *streams_[at(rank)], Call{.input = out_[at(rank)], .output = in_[at(rank)], .count = 4});
-    EXPECT_TRUE(status.has_value()) << to_string(status.error());
+    expect_put(comms_[at(rank)]->enqueue(
+        *streams_[at(rank)], Call{.input = out_[at(rank)], .output = in_[at(rank)], .count = 4}));
+  }
+  // A circle may be closed, and found, before all calls are made.
+  static void expect_put(const Status& status) {
+    if (status.has_value()) return;
+    const Code code = status.error().code;
+    EXPECT_TRUE(code == Code::kWaitCircle || code == Code::kStreamFailed)
+        << to_string(status.error());
   }
   std::string outcome(int rank) {
     const Status status = machine_.synchronize(*streams_[at(rank)]);

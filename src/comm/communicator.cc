@@ -315,9 +315,12 @@ void Communicator::leave() {
         [this] { return endpoint_.idle(); }, "the operations of a communicator", kForever);
     COMMRIG_CHECK(ended.has_value(), to_string(ended.error()));
   }
-  Life alive = Life::kAlive;  // One that has failed stays so: its peers may not have seen it yet.
-  endpoint_.board().life.now.compare_exchange_strong(alive, Life::kFinalized,
-                                                     std::memory_order_acq_rel);
+  // One that has failed says so, or is about to: its peers may not have seen it yet.
+  Life alive = Life::kAlive;
+  if (!endpoint_.team().abort().raised()) {
+    endpoint_.board().life.now.compare_exchange_strong(alive, Life::kFinalized,
+                                                       std::memory_order_acq_rel);
+  }
   endpoint_.team().stir();
 }
 

@@ -71,14 +71,19 @@ std::size_t MessageRun::unfinished() const {
   return count;
 }
 
-// A peer that has left and with it a message; -1: none.
+// A peer that has left while a message of its link is under way; -1: none. A link that isn't there
+// yet may still be on its way to us, whatever has become of the peer.
 int MessageRun::gone_peer() const {
   int gone = -1;
-  each_unfinished([this, &gone](std::size_t place) {
+  const auto look = [this, &gone](std::size_t place) {
     const int peer = messages_[place].peer;
     if (endpoint().team().is_gone(peer)) gone = peer;
     return gone < 0;
-  });
+  };
+  for (const Expected& expected : inbox_) {
+    if (!look(expected.place)) return gone;
+  }
+  outbox().each(look);
   return gone;
 }
 

@@ -353,9 +353,7 @@ Result<Progress> PlanRun::reclaim(const Step& step) {
 }
 
 Result<Progress> PlanRun::begin_send(const Step& step) {
-  const bool gone = endpoint().team().is_gone(step.peer);  // before a look at what it has done
   COMMRIG_ASSIGN(transport::Link* const link, endpoint().team().link(endpoint().rank(), step.peer));
-  if (link == nullptr && gone) return left(step.peer);
   if (link == nullptr) return Progress::kPending;
   COMMRIG_ASSIGN(std::byte* const data, address(plan_->plan.sources(step)[0], step.count));
   outbox().add(*link, data, step.count * dtype::size_of(call_.dtype));
@@ -364,9 +362,8 @@ Result<Progress> PlanRun::begin_send(const Step& step) {
 }
 
 Result<Progress> PlanRun::recv(const Step& step) {
-  const bool gone = endpoint().team().is_gone(step.peer);
+  const bool gone = endpoint().team().is_gone(step.peer);  // before a look at what it has sent
   COMMRIG_ASSIGN(transport::Link* const link, endpoint().team().link(endpoint().rank(), step.peer));
-  if (link == nullptr && gone) return left(step.peer);
   if (link == nullptr) return wait_on(step.peer, number_);
   if (incoming_.data == nullptr) {
     COMMRIG_ASSIGN(std::byte* const data, address(plan_->plan.targets(step)[0], step.count));
@@ -386,8 +383,8 @@ bool PlanRun::has_come() const {
   const std::vector<Step>& steps = plan_->plan.steps;
   if (at_ >= steps.size()) return false;
   const Step& step = steps[at_];
-  if (step.kind == StepKind::kSend || step.kind == StepKind::kRecv) {
-    return endpoint().team().is_gone(step.peer);
+  if (step.kind == StepKind::kRecv) {
+    return incoming_.data != nullptr && endpoint().team().is_gone(step.peer);
   }
   if (step.kind != StepKind::kWait && step.kind != StepKind::kReclaim) return false;
   const int peer = step.peer == coll::kEveryone ? peer_at_ : step.peer;
