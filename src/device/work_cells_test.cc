@@ -32,7 +32,7 @@ class LargeWork final : public CountedWork {
   using CountedWork::CountedWork;
 
  private:
-  std::array<std::byte, 4096> room_{};
+  [[maybe_unused]] std::array<std::byte, 4096> room_{};
 };
 
 class ThrowingWork final : public Work {

@@ -21,7 +21,6 @@ using testing::Field;
 using testing::HasSubstr;
 
 constexpr Severity kWarning = Severity::kWarning;
-constexpr std::string_view kList = "server_list[0].device[0]";
 
 TEST(CheckTable, GoodTablesOfEveryFormHaveNothingButNotes) {
   struct Good {

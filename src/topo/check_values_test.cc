@@ -20,7 +20,6 @@ using testing::Field;
 using testing::HasSubstr;
 
 constexpr Severity kWarning = Severity::kWarning;
-constexpr std::string_view kList = "server_list[0].device[0]";
 
 TEST(CheckValues, NamesAndAddressesAreCheckedAndUnique) {
   const std::string longest(65, 'n');
