@@ -74,7 +74,7 @@ std::string JsonDocument::path(Node node) const {
   std::vector<std::string> parts;
   for (Node at = node; at != kNoNode && parent(at) != kNoNode; at = parent(at)) {
     if (kind(parent(at)) == JsonKind::kObject) {
-      parts.push_back("." + std::string(key(at)));
+      parts.push_back(fmt::format(".{}", key(at)));
       continue;
     }
     parts.push_back(fmt::format("[{}]", nodes_[at].index));

@@ -83,7 +83,7 @@ int barrier(void* library) {
 
 int serve_rank(Library& library, char** argv) {
   rank rank = {};
-  rank.library = &library;
+  rank.context = &library;
   rank.rank = library.communicator.rank();
   rank.ranks = library.communicator.size();
   rank.allocate = allocate_host;

@@ -174,7 +174,7 @@ int main(int argc, char** argv) {
   }
   Library library;
   rank rank = {};
-  rank.library = &library;
+  rank.context = &library;
   rank.rank = std::atoi(argv[3]);
   rank.ranks = std::atoi(argv[4]);
   rank.allocate = allocate_host;

@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
   mpi.sums[kFp32] = MPI_SUM;
   MPI_Op_create(add_bf16_words, 1, &mpi.sums[kBf16]);
 
-  struct rank rank = {.library = &mpi,
+  struct rank rank = {.context = &mpi,
                       .allocate = allocate_host,
                       .release = release_host,
                       .can_do = can_do,

@@ -107,7 +107,7 @@ int main(int argc, char** argv) {
   NCCL(ncclCommInitRank(&nccl.comm, nccl.ranks, id_of_job(nccl.rank, argv[3]), nccl.rank));
   CUDA(cudaStreamCreate(&nccl.stream));
   nccl.word = make_floats(1, 0);
-  const struct rank rank = {.library = &nccl,
+  const struct rank rank = {.context = &nccl,
                             .rank = nccl.rank,
                             .ranks = nccl.ranks,
                             .allocate = allocate,

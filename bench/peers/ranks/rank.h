@@ -12,7 +12,7 @@ extern "C" {
 /* One rank of a library that is measured. Functions return 0, or a number that is not 0 after they
  * have told on stderr what went wrong; the rank then ends. They are called on one thread. */
 struct rank {
-  void* library; /* the first argument of all functions */
+  void* context; /* the first argument of all functions */
   int rank;
   int ranks;
 

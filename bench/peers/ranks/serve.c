@@ -36,9 +36,9 @@ static int calls(const struct rank* rank, const struct operation* operation, str
                  int first_root, int count) {
   for (int i = 0; i < count; ++i) {
     const int root = (first_root + i) % rank->ranks;
-    if (rank->call(rank->library, operation, buffers.input, buffers.output, root) != 0) return 1;
+    if (rank->call(rank->context, operation, buffers.input, buffers.output, root) != 0) return 1;
   }
-  return rank->synchronize(rank->library);
+  return rank->synchronize(rank->context);
 }
 
 /* Stamps when this rank began each batch, and when it had its last result. */
@@ -46,12 +46,12 @@ static int measure(const struct rank* rank, const struct command* command, struc
                    struct meeting* meeting, long long* stamps) {
   if (calls(rank, &command->operation, buffers, 0, command->warm_up) != 0) return 1;
   for (int i = 0; i < command->repeats; ++i) {
-    if (rank->barrier(rank->library) != 0 || meet(meeting, rank->ranks) != 0) return 1;
+    if (rank->barrier(rank->context) != 0 || meet(meeting, rank->ranks) != 0) return 1;
     stamps[2 * i] = now_ns();
     if (calls(rank, &command->operation, buffers, 0, command->batch) != 0) return 1;
     stamps[2 * i + 1] = now_ns();
   }
-  return rank->barrier(rank->library);
+  return rank->barrier(rank->context);
 }
 
 /* One more call, on data that no call before has seen. */
@@ -65,7 +65,7 @@ static int check(const struct rank* rank, const struct command* command, struct 
   stamps[0] = now_ns();
   if (calls(rank, operation, buffers, root, 1) != 0) return 1;
   stamps[1] = now_ns();
-  if (rank->barrier(rank->library) != 0) return 1;
+  if (rank->barrier(rank->context) != 0) return 1;
   *wrong = count_wrong(operation, rank->rank, rank->ranks, root, command->seed,
                        result_of(rank, operation, buffers));
   return 0;
@@ -76,9 +76,9 @@ static int with_buffers(const struct rank* rank, const struct command* command,
   static _Thread_local long long stamps[2 * (kRepeatsMax + 1)];
   const struct operation* operation = &command->operation;
   const int in_place = operation->kind == kBroadcast;
-  struct buffers buffers = {rank->allocate(rank->library, input_bytes(operation)), NULL};
+  struct buffers buffers = {rank->allocate(rank->context, input_bytes(operation)), NULL};
   buffers.output =
-      in_place ? buffers.input : rank->allocate(rank->library, output_bytes(operation));
+      in_place ? buffers.input : rank->allocate(rank->context, output_bytes(operation));
   if (buffers.input == NULL || buffers.output == NULL) {
     fprintf(stderr, "no memory for two buffers of %zu bytes\n", input_bytes(operation));
     return 1;
@@ -90,8 +90,8 @@ static int with_buffers(const struct rank* rank, const struct command* command,
   if (check(rank, command, buffers, meeting, stamps + 2 * command->repeats, &wrong) != 0) {
     return 1;
   }
-  rank->release(rank->library, buffers.input, input_bytes(operation));
-  if (!in_place) rank->release(rank->library, buffers.output, output_bytes(operation));
+  rank->release(rank->context, buffers.input, input_bytes(operation));
+  if (!in_place) rank->release(rank->context, buffers.output, output_bytes(operation));
   fprintf(driver, "done %zu", wrong);
   for (int i = 0; i < 2 * (command->repeats + 1); ++i) fprintf(driver, " %lld", stamps[i]);
   fprintf(driver, "\n");
@@ -125,7 +125,7 @@ static int obey(const struct rank* rank, const char* line, struct meeting* meeti
     fprintf(stderr, "no command: %s", line);
     return 1;
   }
-  if (rank->can_do(rank->library, &command.operation)) {
+  if (rank->can_do(rank->context, &command.operation)) {
     if (with_buffers(rank, &command, meeting, driver) != 0) return 1;
   } else {
     fprintf(driver, "absent\n");
