@@ -92,7 +92,7 @@ std::string write_concise(const Cluster& cluster, Form form) {
 std::string text_list(const std::vector<std::string>& texts) {
   std::vector<std::string> out;
   for (const std::string& text : texts) out.push_back(quoted(text));
-  return "[" + joined(out, ", ") + "]";
+  return fmt::format("[{}]", joined(out, ", "));
 }
 
 std::string level_line(const Level& level) {
@@ -110,7 +110,7 @@ std::string level_line(const Level& level) {
   members.number("net_layer", level.layer, -1);
   members.text("net_instance_id", level.instance);
   members.text("net_type", level.type);
-  members.raw("rank_addr_list", "[" + joined(addresses, ", ") + "]");
+  members.raw("rank_addr_list", fmt::format("[{}]", joined(addresses, ", ")));
   return members.object();
 }
 
