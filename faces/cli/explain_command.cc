@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/codes.h"
+#include "base/edit_distance.h"
 #include "faces/cli/commands.h"
 #include "faces/cli/report.h"
 #include "topo/rule.h"
@@ -64,29 +64,13 @@ std::string upper_case(std::string_view text) {
   return out;
 }
 
-// How many characters must be put in, taken out or replaced to make `a` of `b`: V. I. Levenshtein,
-// "Binary codes capable of correcting deletions, insertions, and reversals", 1966.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
-    }
-  }
-  return row.back();
-}
-
 // The first few of the ids that are nearest to what was typed.
 std::string closest(std::string_view typed) {
   const std::string id = upper_case(typed.substr(0, 32));
   std::size_t least = std::numeric_limits<std::size_t>::max();
   std::vector<std::string_view> nearest;
   for (const Entry& row : all_entries()) {
-    const std::size_t changes = distance(id, row.id);
+    const std::size_t changes = edit_distance(id, row.id);
     if (changes < least) nearest.clear();
     if (changes <= least && nearest.size() < kSuggestionsMax) nearest.push_back(row.id);
     least = std::min(least, changes);

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <numeric>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/edit_distance.h"
 
 namespace commrig::topo {
 namespace {
@@ -24,28 +24,13 @@ std::string plain(std::string_view key) {
   return out;
 }
 
-// Characters to put in, take out or replace to make `a` of `b`: V. I. Levenshtein, 1966.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
-    }
-  }
-  return row.back();
-}
-
 constexpr std::size_t kKeyBytesCompared = 40;
 
 bool looks_like(std::string_view key, std::string_view known) {
   if (key.size() > kKeyBytesCompared || key.empty()) return false;
   const std::string plain_known = plain(known);
   const std::size_t most = plain_known.size() >= 8 ? 2 : plain_known.size() / 6;
-  return distance(plain(key), plain_known) <= most;
+  return edit_distance(plain(key), plain_known) <= most;
 }
 
 }  // namespace
