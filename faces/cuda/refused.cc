@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "faces/cuda/translate.h"
+#include "rig/runtime.h"
+#include "rig/stream.h"
 
 // What the interface has and commrig has not: named errors instead of half a function.
 using namespace commrig::cuda;  // NOLINT(google-build-using-namespace): the interface is C
@@ -13,20 +15,28 @@ cudaError_t refuse(cudaError_t error) {
   return enter([&]() -> Outcome { return error; });
 }
 
+// With a line that names the call.
+cudaError_t not_yet(const char* call, cudaError_t error = cudaErrorNotSupported) {
+  return enter([&]() -> Outcome {
+    (void)translate(commrig::Error::make(commrig::Code::kNotYet, call));
+    return error;
+  });
+}
+
 }  // namespace
 
 extern "C" {
 
 cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t*, cudaEvent_t) {
-  return refuse(cudaErrorNotSupported);
+  return not_yet("cudaIpcGetEventHandle");
 }
 
 cudaError_t cudaIpcOpenEventHandle(cudaEvent_t*, cudaIpcEventHandle_t) {
-  return refuse(cudaErrorNotSupported);
+  return not_yet("cudaIpcOpenEventHandle");
 }
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t, enum cudaStreamCaptureMode) {
-  return refuse(cudaErrorStreamCaptureUnsupported);
+  return not_yet("cudaStreamBeginCapture", cudaErrorStreamCaptureUnsupported);
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t* graph) {
@@ -35,10 +45,13 @@ cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t* graph) {
 }
 
 // True to what the others say: nothing is ever captured.
-cudaError_t cudaStreamIsCapturing(cudaStream_t, enum cudaStreamCaptureStatus* status) {
-  if (status == nullptr) return refuse(cudaErrorInvalidValue);
-  *status = cudaStreamCaptureStatusNone;
-  return cudaSuccess;
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus* status) {
+  return enter([&]() -> Outcome {
+    if (status == nullptr) return cudaErrorInvalidValue;
+    COMMRIG_TRY(commrig::rig::stream_info(stream, commrig::rig::current_device()));
+    *status = cudaStreamCaptureStatusNone;
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode* mode) {
@@ -49,23 +62,23 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode* mode
 }
 
 cudaError_t cudaGraphCreate(cudaGraph_t*, unsigned int) {
-  return refuse(cudaErrorNotSupported);
+  return not_yet("cudaGraphCreate");
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t*, cudaGraph_t, unsigned long long) {
-  return refuse(cudaErrorNotSupported);
+  return not_yet("cudaGraphInstantiate");
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t) {
-  return refuse(cudaErrorNotSupported);
+  return not_yet("cudaGraphLaunch");
 }
 
 cudaError_t cudaGraphDestroy(cudaGraph_t) {
-  return refuse(cudaErrorNotSupported);
+  return not_yet("cudaGraphDestroy");
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t) {
-  return refuse(cudaErrorNotSupported);
+  return not_yet("cudaGraphExecDestroy");
 }
 
 }  // extern "C"
