@@ -1,69 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The commrig authors
-#include <algorithm>
-#include <cmath>
-
-#include "tests/faces/ranks.h"
+#include "tests/faces/nccl_collectives.h"
 
 // Every collective, type and operation, against what it is defined to give.
 namespace commrig::faces {
 namespace {
-
-constexpr std::size_t kCount = 67;  // elements a rank; no multiple of anything
-
-struct Op {
-  ncclRedOp_t op;
-  const char* name;
-};
-constexpr Op kOps[] = {
-    {ncclSum, "sum"}, {ncclProd, "prod"}, {ncclMax, "max"}, {ncclMin, "min"}, {ncclAvg, "avg"}};
-
-// Small numbers whose sums, products and averages every type holds; products of 8-bit integers
-// wrap.
-double input(ncclRedOp_t op, int ranks, int rank, std::size_t i) {
-  if (op == ncclProd) return static_cast<double>((static_cast<std::size_t>(rank) + i) % 2 + 1);
-  if (op == ncclAvg) return rank == 0 ? ranks * static_cast<double>(i % 2 + 1) : 0;
-  return static_cast<double>((static_cast<std::size_t>(rank) + i) % 3 == 0);
-}
-
-double reduced(ncclRedOp_t op, int ranks, std::size_t i) {
-  double result = input(op, ranks, 0, i);
-  for (int r = 1; r < ranks; ++r) {
-    const double next = input(op, ranks, r, i);
-    if (op == ncclProd) {
-      result *= next;
-    } else if (op == ncclMax || op == ncclMin) {
-      result = op == ncclMax ? std::max(result, next) : std::min(result, next);
-    } else {
-      result += next;
-    }
-  }
-  return op == ncclAvg ? result / ranks : result;
-}
-
-// A value of its own for each rank and element, within 8 bits.
-double mark(int rank, std::size_t i) {
-  return static_cast<double>((static_cast<std::size_t>(rank) * 3 + i) % 8);
-}
-
-class Collectives : public ::testing::TestWithParam<int> {
- protected:
-  int ranks() const { return GetParam(); }
-  std::size_t all() const { return kCount * static_cast<std::size_t>(ranks()); }
-
-  // A buffer for each rank, of `count` elements that `value` gives.
-  std::vector<Buffer> buffers(const Type& type, std::size_t count,
-                              const std::function<double(int, std::size_t)>& value) const {
-    std::vector<Buffer> made;
-    for (int r = 0; r < ranks(); ++r) {
-      made.emplace_back(r, elements(type, count, [&](std::size_t i) { return value(r, i); }));
-    }
-    return made;
-  }
-  std::vector<Buffer> empty(const Type& type, std::size_t count) const {
-    return buffers(type, count, [](int, std::size_t) { return 5; });
-  }
-};
 
 INSTANTIATE_TEST_SUITE_P(Ranks, Collectives, ::testing::Values(1, 2, 3, 4, 8));
 
@@ -108,7 +49,15 @@ TEST_P(Collectives, ReduceGivesTheRootTheReductionAndLeavesOthersAlone) {
           return ncclReduce(in[r].at(), out[r].at(), kCount, type.type, op.op, root, group.comms[r],
                             group.streams[r]);
         });
+        // In place at the root; the others need no place for a result.
+        group.together([&](int r) {
+          return ncclReduce(in[r].at(), r == root ? in[r].at() : nullptr, kCount, type.type, op.op,
+                            root, group.comms[r], group.streams[r]);
+        });
         group.synchronize();
+        EXPECT_EQ(in[root].read(),
+                  elements(type, kCount, [&](std::size_t i) { return reduced(op.op, ranks(), i); }))
+            << "in place";
         for (int r = 0; r < ranks(); ++r) {
           EXPECT_EQ(out[r].read(), elements(type, kCount,
                                             [&](std::size_t i) {
@@ -253,6 +202,114 @@ TEST_P(Collectives, GatherAndScatterMoveBlocksToAndFromTheRoot) {
   }
 }
 
+TEST_P(Collectives, GatherAndScatterMayBeInPlaceAtTheRoot) {
+  const Ranks group(ranks());
+  const std::size_t last = ranks() - 1;
+  for (const Type& type : kTypes) {
+    SCOPED_TRACE(type.name);
+    const int root = static_cast<int>(last);
+    const std::size_t own = last * kCount * type.bytes;
+    const auto in = buffers(type, kCount, mark);
+    // The root's block lies where it belongs.
+    const auto all_blocks =
+        buffers(type, all(), [](int r, std::size_t i) { return mark(r, i % kCount); });
+    group.together([&](int r) {
+      return ncclGather(r == root ? all_blocks[r].at(own) : in[r].at(), all_blocks[r].at(), kCount,
+                        type.type, root, group.comms[r], group.streams[r]);
+    });
+    const auto out = empty(type, kCount);
+    group.together([&](int r) {
+      return ncclScatter(all_blocks[r].at(), r == root ? all_blocks[r].at(own) : out[r].at(),
+                         kCount, type.type, root, group.comms[r], group.streams[r]);
+    });
+    group.synchronize();
+    EXPECT_EQ(all_blocks[root].read(), elements(type, all(), [](std::size_t i) {
+                return mark(static_cast<int>(i / kCount), i % kCount);
+              }));
+    for (int r = 0; r < root; ++r) EXPECT_EQ(out[r].read(), in[r].read()) << r;
+  }
+}
+
+TEST_P(Collectives, OfNoElementsDoNothing) {
+  const Ranks group(ranks());
+  const Type& type = kTypes[ncclFloat32];
+  const auto data = buffers(type, kCount, mark);
+  group.together([&](int r) {
+    void* const at = data[r].at();
+    const ncclComm_t comm = group.comms[r];
+    const cudaStream_t stream = group.streams[r];
+    EXPECT_NCCL(ncclAllReduce(at, at, 0, ncclFloat, ncclSum, comm, stream), ncclSuccess);
+    EXPECT_NCCL(ncclReduceScatter(at, at, 0, ncclFloat, ncclAvg, comm, stream), ncclSuccess);
+    EXPECT_NCCL(ncclReduce(at, at, 0, ncclFloat, ncclSum, 0, comm, stream), ncclSuccess);
+    EXPECT_NCCL(ncclAllGather(at, at, 0, ncclFloat, comm, stream), ncclSuccess);
+    EXPECT_NCCL(ncclAlltoAll(at, at, 0, ncclFloat, comm, stream), ncclSuccess);
+    EXPECT_NCCL(ncclSend(at, 0, ncclFloat, 0, comm, stream), ncclSuccess);
+    return ncclBroadcast(at, at, 0, ncclFloat, 0, comm, stream);
+  });
+  group.synchronize();
+  for (int r = 0; r < ranks(); ++r) {
+    EXPECT_EQ(data[r].read(), elements(type, kCount, [r](std::size_t i) { return mark(r, i); }));
+  }
+  // Nor does what one rank alone calls without elements hold up the others.
+  EXPECT_NCCL(ncclAllReduce(nullptr, nullptr, 0, ncclFloat, ncclSum, group.comms[0], nullptr),
+              ncclSuccess);
+  group.together([&](int r) {
+    return ncclBroadcast(data[r].at(), data[r].at(), kCount, ncclFloat, 0, group.comms[r],
+                         group.streams[r]);
+  });
+  group.synchronize();
+  EXPECT_EQ(data[ranks() - 1].read(), data[0].read());
+}
+
+TEST_P(Collectives, BuffersMayLieInTheHostsMemory) {
+  const Ranks group(ranks());
+  const Type& type = kTypes[ncclInt32];
+  std::vector<std::vector<std::byte>> data;
+  for (int r = 0; r < ranks(); ++r) {
+    data.push_back(elements(type, kCount, [r](std::size_t i) { return mark(r, i); }));
+  }
+  group.together([&](int r) {
+    return ncclAllReduce(data[r].data(), data[r].data(), kCount, type.type, ncclSum, group.comms[r],
+                         group.streams[r]);
+  });
+  group.synchronize();
+  const auto expected = elements(type, kCount, [&](std::size_t i) {
+    double sum = 0;
+    for (int r = 0; r < ranks(); ++r) sum += mark(r, i);
+    return sum;
+  });
+  for (int r = 0; r < ranks(); ++r) EXPECT_EQ(data[r], expected) << r;
+}
+
+TEST_P(Collectives, MessagesInAGroupReachEveryRankFromEveryRank) {
+  const Ranks group(ranks());
+  for (const Type& type : kTypes) {
+    SCOPED_TRACE(type.name);
+    const auto in = buffers(type, all(), mark);
+    const auto out = empty(type, all());
+    const std::size_t block = kCount * type.bytes;
+    ASSERT_NCCL(ncclGroupStart());
+    for (int r = 0; r < ranks(); ++r) {
+      for (int peer = 0; peer < ranks(); ++peer) {
+        ASSERT_NCCL(ncclRecv(out[r].at(peer * block), kCount, type.type, peer, group.comms[r],
+                             group.streams[r]));
+        ASSERT_NCCL(ncclSend(in[r].at(peer * block), kCount, type.type, peer, group.comms[r],
+                             group.streams[r]));
+      }
+    }
+    ASSERT_NCCL(ncclGroupEnd());
+    group.synchronize();
+    for (int r = 0; r < ranks(); ++r) {
+      EXPECT_EQ(out[r].read(), elements(type, all(),
+                                        [&](std::size_t i) {
+                                          return mark(static_cast<int>(i / kCount),
+                                                      r * kCount + i % kCount);
+                                        }))
+          << r;
+    }
+  }
+}
+
 TEST_P(Collectives, MessagesInAGroupGoAroundARing) {
   const Ranks group(ranks());
   for (const Type& type : kTypes) {
@@ -270,39 +327,6 @@ TEST_P(Collectives, MessagesInAGroupGoAroundARing) {
     group.synchronize();
     for (int r = 0; r < ranks(); ++r) {
       EXPECT_EQ(out[r].read(), in[(r + ranks() - 1) % ranks()].read()) << r;
-    }
-  }
-}
-
-TEST_P(Collectives, PreMulSumMultipliesEachInputByItsRanksScalar) {
-  const Ranks group(ranks());
-  for (const Type& type : kTypes) {
-    for (const bool on_device : {false, true}) {
-      SCOPED_TRACE(std::string(type.name) + (on_device ? " on the device" : " at once"));
-      std::vector<Buffer> scalars;
-      std::vector<ncclRedOp_t> ops(static_cast<std::size_t>(ranks()));
-      for (int r = 0; r < ranks(); ++r) {
-        auto factor = elements(type, 1, [r](std::size_t) { return r % 2 + 1; });
-        scalars.emplace_back(r, factor);
-        ASSERT_NCCL(ncclRedOpCreatePreMulSum(
-            &ops[r], on_device ? scalars[r].at() : factor.data(), type.type,
-            on_device ? ncclScalarDevice : ncclScalarHostImmediate, group.comms[r]));
-      }
-      const auto in = buffers(type, kCount, [](int, std::size_t i) { return i % 2; });
-      const auto out = empty(type, kCount);
-      group.together([&](int r) {
-        return ncclAllReduce(in[r].at(), out[r].at(), kCount, type.type, ops[r], group.comms[r],
-                             group.streams[r]);
-      });
-      group.synchronize();
-      double factors = 0;
-      for (int r = 0; r < ranks(); ++r) factors += r % 2 + 1;
-      const auto expected = elements(
-          type, kCount, [&](std::size_t i) { return factors * static_cast<double>(i % 2); });
-      for (int r = 0; r < ranks(); ++r) {
-        EXPECT_EQ(out[r].read(), expected) << r;
-        EXPECT_NCCL(ncclRedOpDestroy(ops[r], group.comms[r]), ncclSuccess);
-      }
     }
   }
 }

@@ -183,47 +183,6 @@ TEST_P(Misuse, AStreamThatIsNoneIsAnError) {
   EXPECT_NE(GetParam().call(bad), ncclSuccess);
 }
 
-TEST(UserOperations, AreOfOneCommunicatorAndOneType) {
-  const Ranks one(1);
-  const Ranks other(1);
-  const Buffer data(0, std::vector<std::byte>(64));
-  float factor = 2;
-  ncclRedOp_t op = ncclSum;
-  ASSERT_NCCL(
-      ncclRedOpCreatePreMulSum(&op, &factor, ncclFloat, ncclScalarHostImmediate, one.comms[0]));
-  EXPECT_GE(op, ncclNumOps);
-  const auto reduce = [&](ncclDataType_t type, const Ranks& ranks) {
-    return ncclAllReduce(data.at(), data.at(), 1, type, op, ranks.comms[0], ranks.streams[0]);
-  };
-  EXPECT_NCCL(reduce(ncclFloat, one), ncclSuccess);
-  EXPECT_NCCL(reduce(ncclDouble, one), ncclInvalidArgument);
-  EXPECT_NE(last_error().find("was made for type 7, not 8"), std::string::npos) << last_error();
-  EXPECT_NCCL(reduce(ncclFloat, other), ncclInvalidArgument);
-  EXPECT_NCCL(ncclRedOpDestroy(op, other.comms[0]), ncclInvalidArgument);
-  EXPECT_NCCL(ncclRedOpDestroy(op, nullptr), ncclInvalidArgument);
-  EXPECT_NCCL(ncclRedOpDestroy(ncclSum, one.comms[0]), ncclInvalidArgument);
-  EXPECT_NCCL(ncclRedOpDestroy(op, one.comms[0]), ncclSuccess);
-  EXPECT_NCCL(ncclRedOpDestroy(op, one.comms[0]), ncclInvalidArgument);
-  EXPECT_NCCL(reduce(ncclFloat, one), ncclInvalidArgument);
-  one.synchronize();
-}
-
-TEST(UserOperations, NeedAScalarATypeAndAResidence) {
-  const Ranks one(1);
-  float factor = 2;
-  ncclRedOp_t op = ncclSum;
-  const auto create = [&](ncclRedOp_t* target, void* scalar, int type, int residence) {
-    return ncclRedOpCreatePreMulSum(target, scalar, static_cast<ncclDataType_t>(type),
-                                    static_cast<ncclScalarResidence_t>(residence), one.comms[0]);
-  };
-  EXPECT_NCCL(create(nullptr, &factor, ncclFloat, 1), ncclInvalidArgument);
-  EXPECT_NCCL(create(&op, nullptr, ncclFloat, 1), ncclInvalidArgument);
-  void* const wild = reinterpret_cast<void*>(std::uintptr_t{0x10});
-  EXPECT_NCCL(create(&op, wild, ncclFloat, 1), ncclInvalidArgument);
-  EXPECT_NCCL(create(&op, &factor, 12, 1), ncclInvalidArgument);
-  EXPECT_NCCL(create(&op, &factor, ncclFloat, 2), ncclInvalidArgument);
-}
-
 TEST(Queries, RefuseNullAndUnknownHandles) {
   int value = 0;
   ncclResult_t result = ncclSuccess;
