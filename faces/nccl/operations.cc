@@ -134,9 +134,8 @@ ncclResult_t submit_message(const MessageRequest& request) {
   COMMRIG_NCCL_TRY(check_rank(request.call, "peer", request.peer, *comm));
   COMMRIG_NCCL_TRY(check_type(request.call, request.datatype));
   std::size_t bytes = 0;
-  if (__builtin_mul_overflow(request.count,
-                             dtype::size_of(kTypes[static_cast<std::size_t>(request.datatype)]),
-                             &bytes)) {
+  const Dtype type = kTypes[static_cast<std::size_t>(request.datatype)];
+  if (__builtin_mul_overflow(request.count, dtype::size_of(type), &bytes)) {
     return refuse(ncclInvalidArgument, fmt::format("{} : count {} is more than memory has",
                                                    request.call, request.count));
   }
@@ -148,7 +147,8 @@ ncclResult_t submit_message(const MessageRequest& request) {
                           comm::Message{.outgoing = request.outgoing,
                                         .peer = request.peer,
                                         .data = request.data,
-                                        .bytes = bytes}});
+                                        .bytes = bytes,
+                                        .elements = transport::elements_of(type)}});
 }
 
 ncclResult_t message(const MessageRequest& request) {

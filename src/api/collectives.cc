@@ -35,7 +35,11 @@ commrig::Result<comm::Message> message(bool outgoing, int peer, void* data, std:
     return commrig::Error::make(Code::kCollectiveSize,
                                 fmt::format("a message of {} elements of {} bytes", count, bytes));
   }
-  return comm::Message{.outgoing = outgoing, .peer = peer, .data = data, .bytes = count * bytes};
+  return comm::Message{.outgoing = outgoing,
+                       .peer = peer,
+                       .data = data,
+                       .bytes = count * bytes,
+                       .elements = transport::elements_of(type)};
 }
 
 }  // namespace

@@ -307,11 +307,11 @@ constexpr std::array kCodes{
              "The process of another rank has ended, or it has closed or reset its connection, "
              "while this rank still had something to do with it. Messages that had arrived whole "
              "are still delivered."},
-    CodeInfo{kMessageLength, Kind::kProtocol, "CR-NET02",
-             "message has another length than expected",
+    CodeInfo{kMessageLength, Kind::kProtocol, "CR-NET02", "message is not what was expected",
              "Let both ranks ask for the same operation with the same count and type",
-             "One rank sent more or fewer bytes than the other one has room for. The message is "
-             "not delivered in part, and the link can't be used any more."},
+             "One rank sent more or fewer bytes than the other one has room for, or elements of "
+             "another type. The message is not delivered in part, and the link can't be used any "
+             "more."},
     CodeInfo{kBadFrame, Kind::kProtocol, "CR-NET03", "bytes on a link are no message",
              "Make sure that both ends run the same version of commrig, and that nobody else "
              "connects to its ports",
@@ -413,8 +413,9 @@ constexpr std::array kCodes{
              "Look at what was waited for; raise the deadline only if it was slow and not stuck",
              "A wait did not end in the time that the caller allowed."},
     CodeInfo{kBadArgument, Kind::kInvalidArgument, "CR-RUN04", "bad argument",
-             "See `commrig --help` and the command's own --help",
-             "An option is unknown, malformed or out of range."},
+             "Pass what the message asks for; commands list their options by --help",
+             "An option of a command or an argument of a call is unknown, malformed or out of "
+             "range."},
     CodeInfo{kSystemCall, Kind::kSystem, "CR-RUN05", "the operating system refused a call",
              "Check the limits of the process (memory, descriptors, threads)",
              "The message names the call and gives the system's own text."},

@@ -132,9 +132,11 @@ Result<bool> MessageRun::hand_to_links() {
     if (link == nullptr) return false;
     auto* const data = static_cast<std::byte*>(message.data);
     if (message.outgoing) {
-      outbox().add(*link, data, message.bytes, at_);
+      outbox().add(*link, {.data = data, .bytes = message.bytes, .elements = message.elements},
+                   at_);
     } else {
-      inbox_.push_back({link, {.data = data, .bytes = message.bytes}, at_});
+      inbox_.push_back(
+          {link, {.data = data, .bytes = message.bytes, .elements = message.elements}, at_});
     }
   }
   return true;

@@ -17,6 +17,8 @@ struct Message {
   int peer = 0;
   void* data = nullptr;  // of an outgoing one never written
   std::size_t bytes = 0;
+  // The receiver must expect the same, or say nothing.
+  transport::Elements elements = transport::kUntyped;
 };
 
 // Messages that are under way together: those to one peer, and those from one peer, are in order.

@@ -8,9 +8,8 @@
 
 namespace commrig::comm {
 
-void Outbox::add(transport::Link& link, const std::byte* data, std::size_t bytes,
-                 std::size_t place) {
-  letters_.push_back({.link = &link, .message = {.data = data, .bytes = bytes}, .place = place});
+void Outbox::add(transport::Link& link, const transport::Outgoing& message, std::size_t place) {
+  letters_.push_back({.link = &link, .message = message, .place = place});
 }
 
 void Outbox::each(FunctionRef<bool(std::size_t)> visit) const {

@@ -15,7 +15,7 @@ namespace commrig::comm {
 class Outbox {
  public:
   // `place` is the caller's, for each().
-  void add(transport::Link& link, const std::byte* data, std::size_t bytes, std::size_t place = 0);
+  void add(transport::Link& link, const transport::Outgoing& message, std::size_t place = 0);
 
   // Sends what can be sent now; kDone when all is sent.
   Result<transport::Progress> advance();

@@ -356,7 +356,7 @@ Result<Progress> PlanRun::begin_send(const Step& step) {
   COMMRIG_ASSIGN(transport::Link* const link, endpoint().team().link(endpoint().rank(), step.peer));
   if (link == nullptr) return Progress::kPending;
   COMMRIG_ASSIGN(std::byte* const data, address(plan_->plan.sources(step)[0], step.count));
-  outbox().add(*link, data, step.count * dtype::size_of(call_.dtype));
+  outbox().add(*link, {.data = data, .bytes = step.count * dtype::size_of(call_.dtype)});
   COMMRIG_TRY(outbox().advance());
   return Progress::kDone;
 }

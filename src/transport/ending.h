@@ -35,8 +35,18 @@ class Ending {
 // `lost_rank`: see Link::abort.
 Error aborted(const Ends& ends, int lost_rank);
 Error closed(const Ends& ends, std::size_t moved, std::size_t bytes);
-// `sender` and `receiver` are ranks.
-Error wrong_length(int sender, std::uint64_t sent, int receiver, std::uint64_t expected);
+
+// Length and elements of a message in one word, in which an end tells the other what it refuses.
+constexpr std::uint64_t shape_of(std::uint64_t bytes, Elements elements) {
+  return bytes | std::uint64_t{elements} << 56U;
+}
+// Whether a message of this length and these elements may be received into that place.
+constexpr bool agree(std::uint64_t bytes, Elements elements, const Incoming& place) {
+  const bool same = elements == place.elements;
+  return bytes == place.bytes && (same || elements == kUntyped || place.elements == kUntyped);
+}
+// `sender` and `receiver` are ranks, the others shapes.
+Error refused(int sender, std::uint64_t sent, int receiver, std::uint64_t expected);
 
 // "rank 1 (thread)"
 std::string name_of_peer(const Ends& ends);

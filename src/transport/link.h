@@ -9,10 +9,19 @@
 
 #include "base/door.h"
 #include "base/result.h"
+#include "dtype/dtype.h"
 
 namespace commrig::transport {
 
 enum class Progress : std::uint8_t { kPending, kDone };
+
+// What the bytes of a message are, so that a link sees whether both ends mean the same. kUntyped
+// agrees with all.
+using Elements = std::uint8_t;
+inline constexpr Elements kUntyped = 0;
+constexpr Elements elements_of(dtype::Dtype dtype) {
+  return static_cast<Elements>(dtype::index(dtype) + 1);
+}
 
 // A message on its way out. The caller owns it and its bytes, and changes neither until send() has
 // given kDone or an error; not even when another link has failed meanwhile, because the peer may be
@@ -21,14 +30,16 @@ enum class Progress : std::uint8_t { kPending, kDone };
 struct Outgoing {
   const std::byte* data = nullptr;
   std::size_t bytes = 0;
+  Elements elements = kUntyped;
   std::size_t moved = 0;
   std::uint64_t state = 0;
 };
 
-// A place for the peer's next message, which must have exactly this length.
+// A place for the peer's next message, which must have exactly this length and these elements.
 struct Incoming {
   std::byte* data = nullptr;
   std::size_t bytes = 0;
+  Elements elements = kUntyped;
   std::size_t moved = 0;
   std::uint64_t state = 0;
 };
@@ -39,10 +50,10 @@ struct Incoming {
 // kPending. One message at a time goes out, and one comes in; the two directions may be driven by
 // different threads, each by one at a time. A link is destroyed when neither is under way.
 //
-// Errors stay: kMessageLength (both lengths, on both ends; the message is not delivered in part),
-// kPeerLost (names the rank, and what the system said; what had arrived whole is delivered before),
-// kBadFrame, kPeerAddress, kAborted after abort(). Where the peer is reached through a network,
-// send may say kDone a few times more before it learns what its other end knows.
+// Errors stay: kMessageLength (both lengths and elements, on both ends; the message is not
+// delivered in part), kPeerLost (names the rank, and what the system said; what had arrived whole
+// is delivered before), kBadFrame, kPeerAddress, kAborted after abort(). Where the peer is reached
+// through a network, send may say kDone a few times more before it learns what its other end knows.
 class Link {
  public:
   virtual ~Link() = default;

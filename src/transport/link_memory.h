@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/result.h"
+#include "transport/link.h"
 
 namespace commrig::transport {
 
@@ -27,7 +28,7 @@ struct Lane {
   // How the receiver can read the sender's memory, a set of Ways; 0 until it is there.
   std::atomic<std::uint32_t> ways{0};
   alignas(64) std::atomic<Offer> offer{Offer::kNone};
-  // Set by the receiver with the lengths before it.
+  // Set by the receiver with the shapes before it.
   std::atomic<std::uint32_t> refused{0};
   std::atomic<std::uint64_t> sent{0};
   std::atomic<std::uint64_t> expected{0};
@@ -36,7 +37,7 @@ struct Lane {
 // What the two ends of a link share: in memory of one process, or in a segment that two map. The
 // bytes of the two rings follow.
 struct LinkMemory {
-  static constexpr std::uint64_t kMagic = 0x316B6E6C67697263U;  // "crigLnk1" and so its version
+  static constexpr std::uint64_t kMagic = 0x326B6E6C67697263U;  // "crigLnk2" and so its version
 
   std::atomic<std::uint64_t> magic{0};
   std::uint64_t ring_bytes = 0;
@@ -67,6 +68,7 @@ struct RingHeader {
   std::uint32_t sequence = 0;  // counts messages from 0
   std::uint64_t bytes = 0;
   std::uint64_t address = 0;
+  std::uint64_t elements = kUntyped;
 };
 
 }  // namespace commrig::transport

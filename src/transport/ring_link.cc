@@ -96,8 +96,8 @@ std::optional<Error> RingLink::ended() const {
   if (auto error = broken_.error()) return error;
   if (memory_.aborted.load(kOrdered) != 0) return aborted(options_.ends, lost_rank());
   const auto [rank, peer, place] = options_.ends;
-  if (out_.refused.load(kOrdered) != 0) return wrong_length(rank, out_.sent, peer, out_.expected);
-  if (in_.refused.load(kOrdered) != 0) return wrong_length(peer, in_.sent, rank, in_.expected);
+  if (out_.refused.load(kOrdered) != 0) return refused(rank, out_.sent, peer, out_.expected);
+  if (in_.refused.load(kOrdered) != 0) return refused(peer, in_.sent, rank, in_.expected);
   return std::nullopt;
 }
 
@@ -153,6 +153,7 @@ Result<bool> RingLink::begin(Outgoing& message) {
       .sequence = sender_.sequence++,
       .bytes = message.bytes,
       .address = offered ? reinterpret_cast<std::uintptr_t>(message.data) : 0,
+      .elements = message.elements,
   };
   write_ring(out_ring_, sender_.tail, &header, sizeof(header));
   sender_.tail += sizeof(header);
@@ -232,8 +233,9 @@ Result<bool> RingLink::take_header(const Incoming& message) {
                     receiver_.sequence)));
   }
   ++receiver_.sequence;
-  if (header.bytes == message.bytes) return true;
-  refuse(header.bytes, message.bytes);
+  const auto elements = static_cast<Elements>(header.elements);
+  if (agree(header.bytes, elements, message)) return true;
+  refuse(shape_of(header.bytes, elements), shape_of(message.bytes, message.elements));
   return *ended();
 }
 

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "transport/ending.h"
+
 namespace commrig::transport {
 namespace {
 
@@ -85,7 +87,9 @@ Result<FrameReader::Event> FrameReader::read(Incoming& message, ByteSource sourc
     COMMRIG_ASSIGN(const bool begun, need_header(source));
     if (!begun) return Event::kNothing;
     if (header_.kind != FrameKind::kMessage) return Event::kLastWords;
-    if (header_.bytes != message.bytes) return Event::kWrongLength;
+    if (!agree(header_.bytes, static_cast<Elements>(header_.expected), message)) {
+      return Event::kRefused;
+    }
     // The mark of a piece is read with the piece; `moved` stands at the end of one in between.
     while (has_header_) {
       if (message.moved == message.bytes && message.state == 0) {

@@ -26,7 +26,7 @@ namespace commrig::transport {
 enum class FrameKind : std::uint32_t {
   kMessage = 1,
   kAbort = 2,    // somebody has aborted the link
-  kRefusal = 3,  // a message of `bytes` came, `expected` were expected
+  kRefusal = 3,  // a message of the shape `bytes` came, `expected` was expected
 };
 
 struct FrameHeader {
@@ -37,7 +37,7 @@ struct FrameHeader {
   std::uint32_t sequence = 0;  // counts the headers of a direction from 0
   std::uint32_t check = 0;     // of the other fields
   std::uint64_t bytes = 0;
-  std::uint64_t expected = 0;
+  std::uint64_t expected = 0;  // of a message: its elements
 };
 static_assert(sizeof(FrameHeader) == 32);
 
@@ -61,10 +61,10 @@ using ByteSource = FunctionRef<Result<std::size_t>(std::span<std::byte>)>;
 class FrameReader {
  public:
   enum class Event : std::uint8_t {
-    kNothing,      // and nothing more can be read now
-    kMessage,      // `message` is complete
-    kWrongLength,  // header() is of a message of another length
-    kLastWords,    // header() says which
+    kNothing,    // and nothing more can be read now
+    kMessage,    // `message` is complete
+    kRefused,    // header() is of a message of another length, or of other elements
+    kLastWords,  // header() says which
   };
 
   FrameReader();

@@ -111,7 +111,7 @@ int TcpLink::lost_rank() const {
 
 void TcpLink::begin(Out& out, const Outgoing& message) {
   out.in_message = true;
-  out.header = make_header(FrameKind::kMessage, out.sequence++, message.bytes);
+  out.header = make_header(FrameKind::kMessage, out.sequence++, message.bytes, message.elements);
   out.header_done = 0;
   out.data_done = 0;
   out.piece_end = std::min(message.bytes, kPieceBytes);
@@ -251,7 +251,8 @@ Result<std::size_t> TcpLink::read_some(std::span<std::byte> bytes,
 
 Result<Progress> TcpLink::recv(Incoming& message) {
   if (const auto error = broken_.error()) return *error;
-  std::optional<FrameHeader> refused;
+  const std::uint64_t expected = shape_of(message.bytes, message.elements);
+  std::optional<std::uint64_t> sent;  // of a message that is refused
   {
     const auto in = in_.lock();
     const auto source = [&](std::span<std::byte> bytes) { return read_some(bytes, *in); };
@@ -265,12 +266,13 @@ Result<Progress> TcpLink::recv(Incoming& message) {
       return Progress::kDone;
     } else if (*event == FrameReader::Event::kLastWords) {
       return take_last_words(in->header());
-    } else if (*event == FrameReader::Event::kWrongLength) {
-      refused = in->header();
-      broken_.set(wrong_length(ends_.peer, refused->bytes, ends_.rank, message.bytes));
+    } else if (*event == FrameReader::Event::kRefused) {
+      const FrameHeader& header = in->header();
+      sent = shape_of(header.bytes, static_cast<Elements>(header.expected));
+      broken_.set(refused(ends_.peer, *sent, ends_.rank, expected));
     }
   }
-  if (refused) say_last(FrameKind::kRefusal, refused->bytes, message.bytes);
+  if (sent) say_last(FrameKind::kRefusal, *sent, expected);
   if (const auto error = broken_.error()) return *error;
   if (const auto error = lost_.error()) return *error;
   arm(EPOLLIN);
@@ -282,7 +284,7 @@ Error TcpLink::take_last_words(const FrameHeader& header) {
     told_lost_.store(static_cast<int>(header.bytes) - 1, std::memory_order_release);
   }
   broken_.set(header.kind == FrameKind::kRefusal
-                  ? wrong_length(ends_.rank, header.bytes, ends_.peer, header.expected)
+                  ? refused(ends_.rank, header.bytes, ends_.peer, header.expected)
                   : aborted(ends_, told_lost_.load(std::memory_order_acquire)));
   return *broken_.error();
 }

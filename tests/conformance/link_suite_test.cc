@@ -186,6 +186,45 @@ TEST_P(LinkTest, ADifferenceInLengthIsNamedOnBothEndsAndNothingIsDelivered) {
   }
 }
 
+TEST_P(LinkTest, ADifferenceInElementsIsNamedOnBothEndsAndNothingIsDelivered) {
+  for (const std::size_t size : {std::size_t{16}, std::size_t{1'000'000}}) {
+    world_.reset();
+    world_ = GetParam().make(wakers_[0], wakers_[1]);
+    const Bytes source = pattern(6, size);
+    Bytes target(size, std::byte{0x55});
+    Outgoing out{
+        .data = source.data(), .bytes = size, .elements = elements_of(dtype::Dtype::kFp32)};
+    Incoming in{
+        .data = target.data(), .bytes = size, .elements = elements_of(dtype::Dtype::kInt32)};
+    (void)a().send(out);
+    const Status received = driver_b().until_done([&] { return b().recv(in); });
+    EXPECT_EQ(code(received), Code::kMessageLength);
+    EXPECT_THAT(text(received),
+                HasSubstr(fmt::format("rank 0 has sent a message of {0} bytes of fp32 to rank {1}, "
+                                      "which expected {0} bytes of int32",
+                                      size, GetParam().loops ? 0 : 1)));
+    EXPECT_EQ(target, Bytes(size, std::byte{0x55}));
+    if (GetParam().loops) continue;
+    std::byte byte{};
+    EXPECT_EQ(text(driver_a().recv(a(), {&byte, 1})), text(received));
+  }
+}
+
+TEST_P(LinkTest, BytesOfNoTypeAgreeWithElementsOfAny) {
+  for (const Elements typed :
+       {elements_of(dtype::Dtype::kInt8), elements_of(dtype::Dtype::kFp64)}) {
+    for (const bool sender_says : {false, true}) {
+      const Bytes source = pattern(7, 64);
+      Bytes target(64);
+      Outgoing out{.data = source.data(), .bytes = 64, .elements = sender_says ? typed : kUntyped};
+      Incoming in{.data = target.data(), .bytes = 64, .elements = sender_says ? kUntyped : typed};
+      ASSERT_EQ(text(driver_a().until_done([&] { return a().send(out); })), "ok");
+      ASSERT_EQ(text(driver_b().until_done([&] { return b().recv(in); })), "ok");
+      EXPECT_EQ(target, source);
+    }
+  }
+}
+
 TEST_P(LinkTest, AnAbortFromAnotherThreadEndsBothEndsInTheMiddleOfAnything) {
   for (const std::size_t size : {std::size_t{0}, std::size_t{1000}, std::size_t{30} << 20U}) {
     world_.reset();

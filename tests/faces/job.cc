@@ -230,6 +230,24 @@ void circle(int) {
   tell_error(comm);
 }
 
+// Rank 0 sends floats where rank 1 expects as many ints; neither is of use to the other.
+void mistyped(int) {
+  const int rank = number("RANK");
+  CUDA(cudaSetDevice(number("LOCAL_RANK")));
+  ncclComm_t comm = nullptr;
+  NCCL(ncclCommInitRank(&comm, number("WORLD_SIZE"), meeting(), rank));
+  const Ints data(10, [](int i) { return i; });
+  if (rank == 0) {
+    NCCL(ncclSend(data.data, 10, ncclFloat, 1, comm, nullptr));
+  } else {
+    NCCL(ncclRecv(data.data, 10, ncclInt, 0, comm, nullptr));
+  }
+  (void)cudaStreamSynchronize(nullptr);  // a short message may be on its way
+  const ncclResult_t next = ncclAllReduce(data.data, data.data, 1, ncclInt, ncclSum, comm, nullptr);
+  CHECK(next != ncclSuccess || cudaStreamSynchronize(nullptr) != cudaSuccess);
+  tell_error(comm);
+}
+
 // One thread has two ranks and waits for one of them before it calls for the other.
 void one_thread(int) {
   std::vector<ncclComm_t> comms(2);
@@ -244,9 +262,13 @@ void one_thread(int) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::map<std::string, std::function<void(int)>> jobs{
-      {"circle", circle},         {"collectives", collectives}, {"killed", killed},
-      {"one_thread", one_thread}, {"same_device", same_device}, {"shared_memory", shared_memory}};
+  const std::map<std::string, std::function<void(int)>> jobs{{"circle", circle},
+                                                             {"collectives", collectives},
+                                                             {"killed", killed},
+                                                             {"mistyped", mistyped},
+                                                             {"one_thread", one_thread},
+                                                             {"same_device", same_device},
+                                                             {"shared_memory", shared_memory}};
   if (argc < 2 || !jobs.contains(argv[1])) return 2;
   jobs.at(argv[1])(argc > 2 ? std::atoi(argv[2]) : 0);
   return 0;

@@ -71,6 +71,15 @@ class JobTest(unittest.TestCase):
                 self.assertIn(f"rank {rank} waits to receive message 1 from rank {(rank + 1) % 3}",
                               line)
 
+    def test_a_message_of_another_type_is_named_on_both_ends(self):
+        done = run("-n", "2", "--no-tag", job=["mistyped"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(done.stdout.splitlines()), 2)
+        for line in done.stdout.splitlines():
+            self.assertTrue(line.startswith("invalid usage"), line)
+            self.assertIn("CR-NET02: rank 0 has sent a message of 40 bytes of fp32 to rank 1, "
+                          "which expected 40 bytes of int32", line)
+
     def test_a_call_that_the_only_thread_has_not_made_is_named(self):
         done = run("-n", "1", job=["one_thread"])
         self.assertEqual(done.returncode, 0, done.stderr)
