@@ -14,14 +14,6 @@ namespace {
 
 constexpr int kGreatestPriority = -5;
 
-// Every device is the same, so that programs which compare them see equals.
-Status check_device(int device) {
-  COMMRIG_ASSIGN(const int devices, rig::device_count());
-  if (device >= 0 && device < devices) return ok();
-  return Error::make(Code::kBadDevice, "device " + std::to_string(device) + " of " +
-                                           std::to_string(devices) + " devices");
-}
-
 Outcome write(int* target, int value) {
   if (target == nullptr) return cudaErrorInvalidValue;
   *target = value;
@@ -32,7 +24,6 @@ Outcome write(int* target, int value) {
 }  // namespace commrig::cuda
 
 using namespace commrig::cuda;  // NOLINT(google-build-using-namespace): the interface is C
-using commrig::Status;
 namespace rig = commrig::rig;
 
 extern "C" {
@@ -53,7 +44,7 @@ cudaError_t cudaSetDevice(int device) {
 }
 
 cudaError_t cudaInitDevice(int device, unsigned int, unsigned int) {
-  return enter_status([&] { return check_device(device); });
+  return enter_status([&] { return rig::check_device(device); });
 }
 
 cudaError_t cudaSetDeviceFlags(unsigned int flags) {
@@ -74,7 +65,7 @@ cudaError_t cudaGetDeviceFlags(unsigned int* flags) {
 cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp* prop, int device) {
   return enter([&]() -> Outcome {
     if (prop == nullptr) return cudaErrorInvalidValue;
-    COMMRIG_TRY(check_device(device));
+    COMMRIG_TRY(rig::check_device(device));
     *prop = properties_of(device);
     return cudaSuccess;
   });
@@ -83,7 +74,7 @@ cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp* prop, int device) 
 cudaError_t cudaDeviceGetAttribute(int* value, enum cudaDeviceAttr attr, int device) {
   return enter([&]() -> Outcome {
     if (value == nullptr) return cudaErrorInvalidValue;
-    COMMRIG_TRY(check_device(device));
+    COMMRIG_TRY(rig::check_device(device));
     const std::optional<int> found = attribute_of(properties_of(device), attr);
     return found ? write(value, *found) : Outcome(cudaErrorInvalidValue);
   });
@@ -92,7 +83,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, enum cudaDeviceAttr attr, int dev
 cudaError_t cudaDeviceGetPCIBusId(char* pciBusId, int len, int device) {
   return enter([&]() -> Outcome {
     if (pciBusId == nullptr || len < kBusIdBytes) return cudaErrorInvalidValue;
-    COMMRIG_TRY(check_device(device));
+    COMMRIG_TRY(rig::check_device(device));
     std::snprintf(pciBusId, static_cast<std::size_t>(len), "%s", bus_id_of(device).c_str());
     return cudaSuccess;
   });
@@ -147,8 +138,8 @@ cudaError_t cudaDeviceReset(void) {
 
 cudaError_t cudaDeviceCanAccessPeer(int* canAccess, int device, int peerDevice) {
   return enter([&]() -> Outcome {
-    COMMRIG_TRY(check_device(device));
-    COMMRIG_TRY(check_device(peerDevice));
+    COMMRIG_TRY(rig::check_device(device));
+    COMMRIG_TRY(rig::check_device(peerDevice));
     return write(canAccess, device == peerDevice ? 0 : 1);
   });
 }
@@ -156,13 +147,13 @@ cudaError_t cudaDeviceCanAccessPeer(int* canAccess, int device, int peerDevice) 
 // Devices reach each other's memory in any case.
 cudaError_t cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags) {
   return enter([&]() -> Outcome {
-    COMMRIG_TRY(check_device(peerDevice));
+    COMMRIG_TRY(rig::check_device(peerDevice));
     return flags == 0 && peerDevice != rig::current_device() ? cudaSuccess : cudaErrorInvalidValue;
   });
 }
 
 cudaError_t cudaDeviceDisablePeerAccess(int peerDevice) {
-  return enter_status([&] { return check_device(peerDevice); });
+  return enter_status([&] { return rig::check_device(peerDevice); });
 }
 
 cudaError_t cudaRuntimeGetVersion(int* version) {

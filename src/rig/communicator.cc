@@ -82,11 +82,7 @@ Status multiply_input(const device::Memory& memory, const comm::Call& call, cons
 
 Result<std::vector<Communicator::Ptr>> Communicator::create_all(std::span<const int> devices) {
   COMMRIG_ASSIGN(Runtime* const found, runtime());
-  for (const int device : devices) {
-    if (device >= 0 && device < found->machine().devices()) continue;
-    return Error::make(Code::kBadDevice,
-                       fmt::format("device {} of {} devices", device, found->machine().devices()));
-  }
+  for (const int device : devices) COMMRIG_TRY(check_device(device));
   COMMRIG_ASSIGN(auto made,
                  comm::Communicator::create_all(found->machine(), static_cast<int>(devices.size()),
                                                 {.devices = found->machine().devices()}));

@@ -107,11 +107,17 @@ int current_device() {
   return current;
 }
 
-Status set_current_device(int device) {
+Status check_device(int device) {
   COMMRIG_ASSIGN(const int devices, device_count());
-  if (device < 0 || device >= devices) {
-    return Error::make(Code::kBadDevice, fmt::format("device {} of {} devices", device, devices));
-  }
+  if (device >= 0 && device < devices) return ok();
+  return Error::make(Code::kBadDevice,
+                     fmt::format("device {} of {} devices; COMMRIG_DEVICES, or commrig run "
+                                 "--devices, gives more",
+                                 device, devices));
+}
+
+Status set_current_device(int device) {
+  COMMRIG_TRY(check_device(device));
   current = device;
   return ok();
 }

@@ -41,6 +41,9 @@ Result<Runtime*> runtime();
 // this host by the launcher's variables where that is more.
 COMMRIG_RIG Result<int> device_count();
 
+// kBadDevice for a number that no device has.
+COMMRIG_RIG Status check_device(int device);
+
 // Whether the devices of this process are not those of the other processes of its host: where it
 // sees fewer than the host has ranks by the launcher's variables, or CUDA_VISIBLE_DEVICES is set.
 bool devices_are_own(int devices);
