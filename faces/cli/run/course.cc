@@ -46,7 +46,7 @@ void Course::on_end(int member, End end, Nanos now) {
   running_[m] = false;
   if (end.exit_code() == 0 || failure_ || timed_out_) return;
   failure_ = end;
-  const std::vector<int> others = still_running();
+  const std::vector<int> others = ranks_that_run();
   finding_ =
       Error::make(Code::kPeerLost,
                   fmt::format("{} of {} (process {}) {}{}", bootstrap::rank_list(members_[m].ranks),
@@ -66,10 +66,12 @@ void Course::on_time(Nanos now) {
     deadline_ = kForever;
     if (!failure_) {
       timed_out_ = true;
+      const std::vector<int> gone = ranks_that_run(false);
       finding_ = Error::make(
           Code::kDeadline,
-          fmt::format("{} of {} still run after {:g} s", bootstrap::rank_list(still_running()),
-                      running_.size(), std::chrono::duration<double>(limit_).count()));
+          fmt::format("{} of {} still run after {:g} s{}", bootstrap::rank_list(ranks_that_run()),
+                      ranks_, std::chrono::duration<double>(limit_).count(),
+                      gone.empty() ? "" : "; ended well: " + bootstrap::rank_list(gone)));
       end_all(now);
     }
   }
@@ -84,10 +86,11 @@ void Course::end_all(Nanos now) {
   kill_at_ = now + kGrace;
 }
 
-std::vector<int> Course::still_running() const {
+std::vector<int> Course::ranks_that_run(bool run) const {
   std::vector<int> ranks;
   for (std::size_t m = 0; m < members_.size(); ++m) {
-    if (running_[m]) ranks.insert(ranks.end(), members_[m].ranks.begin(), members_[m].ranks.end());
+    if (running_[m] == run)
+      ranks.insert(ranks.end(), members_[m].ranks.begin(), members_[m].ranks.end());
   }
   return ranks;
 }

@@ -58,7 +58,7 @@ class Course {
   int exit_code() const;
 
  private:
-  std::vector<int> still_running() const;
+  std::vector<int> ranks_that_run(bool run = true) const;  // or that have ended
   void end_all(Nanos now);
 
   std::vector<Member> members_;

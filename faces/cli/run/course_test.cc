@@ -79,7 +79,7 @@ TEST(Course, TimeEndsTheJobAndNamesWhoRuns) {
   const auto finding = course.take_finding();
   ASSERT_TRUE(finding);
   EXPECT_EQ(finding->code, Code::kDeadline);
-  EXPECT_THAT(finding->message, HasSubstr("ranks 0, 2 of 3 still run after 30 s"));
+  EXPECT_EQ(finding->message, "ranks 0, 2 of 3 still run after 30 s; ended well: rank 1");
   EXPECT_THAT(course.take_signals(), ElementsAre(SIGTERM));
   course.on_end(0, {.by_signal = true, .number = SIGTERM}, seconds(31));
   course.on_end(2, kGood, seconds(31));
