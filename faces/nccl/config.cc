@@ -20,27 +20,29 @@ static_assert(sizeof(ncclConfig_t) == 80, "the layout of release 2.28");
 // The struct has grown at its end; its first form ended behind `blocking`.
 constexpr std::size_t kBytesMin = offsetof(ncclConfig_t, cgaClusterSize);
 
-// A number, and what it may be where it is set.
+// A number, what it may be where it is set, and the release that has it first.
 struct Field {
   const char* name;
   int ncclConfig_t::* member;
   int min;
   int max;
+  unsigned since;
 };
 constexpr std::array kFields{
-    Field{"blocking", &ncclConfig_t::blocking, 0, 1},
-    Field{"cgaClusterSize", &ncclConfig_t::cgaClusterSize, 0, 8},
-    Field{"minCTAs", &ncclConfig_t::minCTAs, 1, INT_MAX},
-    Field{"maxCTAs", &ncclConfig_t::maxCTAs, 1, INT_MAX},
-    Field{"splitShare", &ncclConfig_t::splitShare, 0, 1},
-    Field{"trafficClass", &ncclConfig_t::trafficClass, 0, INT_MAX},
-    Field{"collnetEnable", &ncclConfig_t::collnetEnable, 0, 1},
+    Field{"blocking", &ncclConfig_t::blocking, 0, 1, NCCL_VERSION(2, 14, 0)},
+    Field{"cgaClusterSize", &ncclConfig_t::cgaClusterSize, 0, 8, NCCL_VERSION(2, 17, 0)},
+    Field{"minCTAs", &ncclConfig_t::minCTAs, 1, INT_MAX, NCCL_VERSION(2, 17, 0)},
+    Field{"maxCTAs", &ncclConfig_t::maxCTAs, 1, INT_MAX, NCCL_VERSION(2, 17, 0)},
+    Field{"splitShare", &ncclConfig_t::splitShare, 0, 1, NCCL_VERSION(2, 18, 0)},
+    Field{"trafficClass", &ncclConfig_t::trafficClass, 0, INT_MAX, NCCL_VERSION(2, 25, 0)},
+    Field{"collnetEnable", &ncclConfig_t::collnetEnable, 0, 1, NCCL_VERSION(2, 27, 0)},
     Field{"CTAPolicy", &ncclConfig_t::CTAPolicy, 0,
-          NCCL_CTA_POLICY_EFFICIENCY | NCCL_CTA_POLICY_ZERO},
-    Field{"shrinkShare", &ncclConfig_t::shrinkShare, 0, 1},
-    Field{"nvlsCTAs", &ncclConfig_t::nvlsCTAs, 1, INT_MAX},
-    Field{"nChannelsPerNetPeer", &ncclConfig_t::nChannelsPerNetPeer, 1, INT_MAX},
-    Field{"nvlinkCentricSched", &ncclConfig_t::nvlinkCentricSched, 0, 1},
+          NCCL_CTA_POLICY_EFFICIENCY | NCCL_CTA_POLICY_ZERO, NCCL_VERSION(2, 27, 0)},
+    Field{"shrinkShare", &ncclConfig_t::shrinkShare, 0, 1, NCCL_VERSION(2, 27, 0)},
+    Field{"nvlsCTAs", &ncclConfig_t::nvlsCTAs, 1, INT_MAX, NCCL_VERSION(2, 27, 0)},
+    Field{"nChannelsPerNetPeer", &ncclConfig_t::nChannelsPerNetPeer, 1, INT_MAX,
+          NCCL_VERSION(2, 28, 0)},
+    Field{"nvlinkCentricSched", &ncclConfig_t::nvlinkCentricSched, 0, 1, NCCL_VERSION(2, 28, 0)},
 };
 
 bool is_set(int value) {
@@ -62,6 +64,16 @@ ncclResult_t check(const ncclConfig_t& config) {
   return ncclSuccess;
 }
 
+// What an older program's struct doesn't have stays unset, whatever lies behind its end.
+ncclConfig_t known_part(const ncclConfig_t& given) {
+  ncclConfig_t known = NCCL_CONFIG_INITIALIZER;
+  std::memcpy(&known, &given, std::min(given.size, sizeof(known)));
+  for (const Field& field : kFields) {
+    if (field.since > given.version) known.*field.member = NCCL_CONFIG_UNDEF_INT;
+  }
+  return known;
+}
+
 void read_environment(Config& config) {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): only read
   const char* const text = std::getenv("NCCL_COMM_BLOCKING");
@@ -73,15 +85,13 @@ void read_environment(Config& config) {
 }  // namespace
 
 ncclResult_t read_config(const ncclConfig_t* given, const Config& inherited, Config& config) {
-  config = inherited;
+  config = given == nullptr ? inherited : Config();
   if (given != nullptr) {
     if (given->magic != NCCL_API_MAGIC || given->size < kBytesMin) {
       return refuse(ncclInvalidArgument,
                     "ncclConfig_t: not initialised; set it with NCCL_CONFIG_INITIALIZER first");
     }
-    // What an older program's struct doesn't have stays unset.
-    ncclConfig_t known = NCCL_CONFIG_INITIALIZER;
-    std::memcpy(&known, given, std::min(given->size, sizeof(known)));
+    const ncclConfig_t known = known_part(*given);
     COMMRIG_NCCL_TRY(check(known));
     if (is_set(known.blocking)) config.blocking = known.blocking != 0;
   }

@@ -41,10 +41,12 @@ void run(const Job& job) {
   job.comm->joined.store(result, std::memory_order_release);
 }
 
-ncclResult_t check_one_kind(const std::vector<Job>& jobs) {
-  const bool blocking = jobs.front().comm->config.blocking;
-  const auto same = [blocking](const Job& job) { return job.comm->config.blocking == blocking; };
-  if (std::ranges::all_of(jobs, same)) return ncclSuccess;
+ncclResult_t check_one_kind(const Group& ended) {
+  const auto all_are = [&](bool blocking) {
+    const auto is = [&](const auto& each) { return each.comm->config.blocking == blocking; };
+    return std::ranges::all_of(ended.jobs, is) && std::ranges::all_of(ended.operations, is);
+  };
+  if (all_are(true) || all_are(false)) return ncclSuccess;
   return refuse(ncclInvalidArgument,
                 "ncclGroupEnd: blocking and nonblocking communicators in one group");
 }
@@ -76,10 +78,6 @@ ncclResult_t run_behind(const std::vector<Job>& jobs) {
 
 ncclResult_t run_jobs(const std::vector<Job>& jobs) {
   if (jobs.empty()) return ncclSuccess;
-  if (const ncclResult_t kind = check_one_kind(jobs); kind != ncclSuccess) {
-    std::ranges::for_each(jobs, take_back);
-    return kind;
-  }
   return jobs.front().comm->config.blocking ? run_and_wait(jobs) : run_behind(jobs);
 }
 
@@ -134,7 +132,8 @@ Group take_group() {
 ncclResult_t end_group() {
   if (group.depth == 0) return refuse(ncclInvalidUsage, "ncclGroupEnd: not in a group call.");
   if (--group.depth > 0) return ncclSuccess;
-  const Group ended = take_group();
+  Group ended = take_group();
+  if (ended.error == ncclSuccess) ended.error = check_one_kind(ended);
   if (ended.error != ncclSuccess) {
     std::ranges::for_each(ended.jobs, take_back);
     return ended.error;

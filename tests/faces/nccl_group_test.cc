@@ -188,5 +188,107 @@ TEST(Group, OperationsOnANullStreamMeanThatOfTheCommunicatorsDevice) {
   }
 }
 
+// What is called in a group is looked at again when it begins.
+TEST(Group, HandlesAndBuffersThatGoBeforeItsEndAreNamed) {
+  const Ranks keeps(1);
+  const Buffer data(0, floats(4, 1));
+  ncclComm_t comm = nullptr;
+  ASSERT_NCCL(ncclCommInitAll(&comm, 1, nullptr));
+  ASSERT_NCCL(ncclGroupStart());
+  ASSERT_NCCL(ncclAllReduce(data.at(), data.at(), 4, ncclFloat, ncclSum, comm, nullptr));
+  ASSERT_NCCL(ncclCommDestroy(comm));
+  EXPECT_NCCL(ncclGroupEnd(), ncclInvalidUsage);
+  EXPECT_NE(last_error().find("has finalized this communicator"), std::string::npos);
+
+  cudaStream_t stream = nullptr;
+  ASSERT_CUDA(cudaStreamCreate(&stream));
+  ASSERT_NCCL(ncclGroupStart());
+  ASSERT_NCCL(ncclAllReduce(data.at(), data.at(), 4, ncclFloat, ncclSum, keeps.comms[0], stream));
+  ASSERT_CUDA(cudaStreamDestroy(stream));
+  EXPECT_NCCL(ncclGroupEnd(), ncclInvalidArgument);
+  EXPECT_NE(last_error().find("is no stream any more"), std::string::npos);
+
+  void* freed = nullptr;
+  ASSERT_CUDA(cudaMalloc(&freed, 16));
+  ASSERT_NCCL(ncclGroupStart());
+  ASSERT_NCCL(ncclAllReduce(freed, freed, 4, ncclFloat, ncclSum, keeps.comms[0], nullptr));
+  ASSERT_CUDA(cudaFree(freed));
+  EXPECT_NCCL(ncclGroupEnd(), ncclInvalidArgument);
+  EXPECT_NE(last_error().find("which was freed"), std::string::npos);
+}
+
+TEST(Group, ACommunicatorThatItSetsUpCannotBeUsedBeforeItsEnd) {
+  const Buffer data(0, floats(1, 1));
+  ncclUniqueId id;
+  ASSERT_NCCL(ncclGetUniqueId(&id));
+  ncclComm_t comm = nullptr;
+  ASSERT_NCCL(ncclGroupStart());
+  ASSERT_NCCL(ncclCommInitRank(&comm, 1, id, 0));
+  EXPECT_NCCL(ncclAllReduce(data.at(), data.at(), 1, ncclFloat, ncclSum, comm, nullptr),
+              ncclInvalidArgument);
+  EXPECT_NE(last_error().find("still being set up; end the group"), std::string::npos);
+  EXPECT_NCCL(ncclGroupEnd(), ncclInvalidArgument);
+  EXPECT_EQ(comm, nullptr) << "the set-up was dropped with the group";
+}
+
+TEST(Group, OperationsOfBlockingAndNonblockingCommunicatorsAreNotMixed) {
+  const Ranks blocking(1);
+  const Buffer data(0, floats(1, 2));
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  ncclUniqueId id;
+  ASSERT_NCCL(ncclGetUniqueId(&id));
+  ncclComm_t other = nullptr;
+  EXPECT_NCCL(ncclCommInitRankConfig(&other, 1, id, 0, &config), ncclInProgress);
+  ncclResult_t state = ncclInProgress;
+  while (state == ncclInProgress) ASSERT_NCCL(ncclCommGetAsyncError(other, &state));
+  ASSERT_NCCL(ncclGroupStart());
+  for (const ncclComm_t comm : {blocking.comms[0], other}) {
+    ASSERT_NCCL(ncclAllReduce(data.at(), data.at(), 1, ncclFloat, ncclSum, comm, nullptr));
+  }
+  EXPECT_NCCL(ncclGroupEnd(), ncclInvalidArgument);
+  EXPECT_EQ(last_error(), "ncclGroupEnd: blocking and nonblocking communicators in one group");
+  ASSERT_NCCL(ncclCommDestroy(other));
+}
+
+TEST(Group, ASimulatedEndGivesTheErrorOfACallInside) {
+  ncclSimInfo_t estimate = NCCL_SIM_INFO_INITIALIZER;
+  ASSERT_NCCL(ncclGroupStart());
+  ASSERT_NCCL(ncclGroupStart());
+  EXPECT_NCCL(ncclSend(nullptr, 1, ncclFloat, 0, nullptr, nullptr), ncclInvalidArgument);
+  EXPECT_NCCL(ncclGroupSimulateEnd(&estimate), ncclSuccess) << "an inner one";
+  EXPECT_NCCL(ncclGroupSimulateEnd(nullptr), ncclInvalidArgument);
+  EXPECT_NCCL(ncclGroupEnd(), ncclInvalidUsage) << "it has ended";
+}
+
+// Of the same number of bytes, so that only the type tells.
+TEST(Group, AMessageOfAnotherTypeOrLengthEndsTheCommunicatorAndIsNamed) {
+  const auto expect_named = [](ncclDataType_t type, std::size_t count, const std::string& text) {
+    std::vector<ncclComm_t> comms(2);
+    ASSERT_NCCL(ncclCommInitAll(comms.data(), 2, nullptr));
+    const Buffer out(0, floats(4, 3));
+    const Buffer in(1, floats(4, 0));
+    ASSERT_NCCL(ncclGroupStart());
+    ASSERT_NCCL(ncclSend(out.at(), 4, ncclFloat, 1, comms[0], nullptr));
+    ASSERT_NCCL(ncclRecv(in.at(), count, type, 0, comms[1], nullptr));
+    ASSERT_NCCL(ncclGroupEnd());
+    ASSERT_CUDA(cudaSetDevice(1));
+    EXPECT_NE(cudaStreamSynchronize(nullptr), cudaSuccess);
+    EXPECT_EQ(in.read(), floats(4, 0));
+    ncclResult_t state = ncclSuccess;
+    ASSERT_NCCL(ncclCommGetAsyncError(comms[1], &state));
+    EXPECT_NCCL(state, ncclInvalidUsage);
+    EXPECT_NE(last_error().find(text), std::string::npos) << last_error();
+    for (const ncclComm_t comm : comms) ASSERT_NCCL(ncclCommAbort(comm));
+    ASSERT_CUDA(cudaSetDevice(0));
+    (void)cudaGetLastError();
+  };
+  expect_named(ncclInt, 4,
+               "CR-NET02: rank 0 has sent a message of 16 bytes of fp32 to rank 1, which expected "
+               "16 bytes of int32");
+  expect_named(ncclDouble, 2, "which expected 16 bytes of fp64");
+  expect_named(ncclFloat, 3, "which expected 12 bytes of fp32");
+}
+
 }  // namespace
 }  // namespace commrig::faces

@@ -1,152 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The commrig authors
 #include <array>
-#include <thread>
 
 #include "tests/faces/ranks.h"
 
-// How communicators come to be, split, fail and go.
+// How communicators split, fail and go.
 namespace commrig::faces {
 namespace {
 
-std::vector<std::byte> ones(std::size_t count) {
-  return elements(kTypes[ncclInt32], count, [](std::size_t) { return 1; });
-}
-std::vector<std::byte> all_of(std::size_t count, int value) {
-  return elements(kTypes[ncclInt32], count, [value](std::size_t) { return value; });
-}
-
-// Sums 1 over the ranks of the communicator, on a stream of its own.
-int count_by_sum(ncclComm_t comm, int device) {
-  EXPECT_CUDA(cudaSetDevice(device), cudaSuccess);
-  const Buffer data(device, ones(1));
-  cudaStream_t stream = nullptr;
-  EXPECT_CUDA(cudaStreamCreate(&stream), cudaSuccess);
-  EXPECT_NCCL(ncclAllReduce(data.at(), data.at(), 1, ncclInt, ncclSum, comm, stream), ncclSuccess);
-  EXPECT_CUDA(cudaStreamSynchronize(stream), cudaSuccess);
-  EXPECT_CUDA(cudaStreamDestroy(stream), cudaSuccess);
-  std::int32_t sum = 0;
-  std::memcpy(&sum, data.read().data(), sizeof(sum));
-  return sum;
-}
-
-void on_threads(int count, const std::function<void(int)>& body) {
-  std::vector<std::thread> threads;
-  for (int i = 0; i < count; ++i) threads.emplace_back(body, i);
-  for (std::thread& thread : threads) thread.join();
-}
-
-class Joining : public ::testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(Ranks, Joining, ::testing::Values(1, 2, 3, 4, 8));
-
-TEST_P(Joining, ByAnIdOnAThreadForEachRank) {
-  ncclUniqueId id;
-  ASSERT_NCCL(ncclGetUniqueId(&id));
-  on_threads(GetParam(), [&](int rank) {
-    ASSERT_CUDA(cudaSetDevice(rank));
-    ncclComm_t comm = nullptr;
-    ASSERT_NCCL(ncclCommInitRank(&comm, GetParam(), id, rank));
-    std::array<int, 3> told{};
-    ASSERT_NCCL(ncclCommCount(comm, &told[0]));
-    ASSERT_NCCL(ncclCommUserRank(comm, &told[1]));
-    ASSERT_NCCL(ncclCommCuDevice(comm, &told[2]));
-    EXPECT_EQ(told, (std::array<int, 3>{GetParam(), rank, rank}));
-    EXPECT_EQ(count_by_sum(comm, rank), GetParam());
-    ASSERT_NCCL(ncclCommDestroy(comm));
-  });
-}
-
-TEST_P(Joining, ByAnIdInAGroupOfOneThread) {
-  ncclUniqueId id;
-  ASSERT_NCCL(ncclGetUniqueId(&id));
-  std::vector<ncclComm_t> comms(GetParam());
+TEST(Finalizing, WaitsForWhatWasCalled) {
+  std::array<ncclComm_t, 2> comms{};
+  ASSERT_NCCL(ncclCommInitAll(comms.data(), 2, nullptr));
+  const Buffer first(0, ints(1000, 1));
+  const Buffer second(1, ints(1000, 1));
   ASSERT_NCCL(ncclGroupStart());
-  for (int r = 0; r < GetParam(); ++r) {
-    ASSERT_CUDA(cudaSetDevice(r));
-    ASSERT_NCCL(ncclCommInitRank(&comms[r], GetParam(), id, r));
-    EXPECT_NE(comms[r], nullptr) << "given at once, usable after the group";
-    EXPECT_NCCL(ncclCommFinalize(comms[r]), ncclInvalidArgument);
-  }
+  ASSERT_NCCL(ncclAllReduce(first.at(), first.at(), 1000, ncclInt, ncclSum, comms[0], nullptr));
+  ASSERT_NCCL(ncclAllReduce(second.at(), second.at(), 1000, ncclInt, ncclSum, comms[1], nullptr));
   ASSERT_NCCL(ncclGroupEnd());
-  std::vector<Buffer> data;
-  for (int r = 0; r < GetParam(); ++r) data.emplace_back(r, ones(1));
-  ASSERT_NCCL(ncclGroupStart());
-  for (int r = 0; r < GetParam(); ++r) {
-    ASSERT_NCCL(ncclAllReduce(data[r].at(), data[r].at(), 1, ncclInt, ncclSum, comms[r], nullptr));
+  for (const ncclComm_t comm : comms) ASSERT_NCCL(ncclCommFinalize(comm));
+  for (int device = 0; device < 2; ++device) {
+    ASSERT_CUDA(cudaSetDevice(device));
+    EXPECT_CUDA(cudaStreamQuery(nullptr), cudaSuccess);
   }
-  ASSERT_NCCL(ncclGroupEnd());
-  for (int r = 0; r < GetParam(); ++r) {
-    ASSERT_CUDA(cudaSetDevice(r));
-    ASSERT_CUDA(cudaStreamSynchronize(nullptr));
-    EXPECT_EQ(data[r].read(), all_of(1, GetParam()));
-    ASSERT_NCCL(ncclCommDestroy(comms[r]));
-  }
-}
-
-TEST_P(Joining, WithoutBlockingFromOneThread) {
-  ncclUniqueId id;
-  ASSERT_NCCL(ncclGetUniqueId(&id));
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;
-  std::vector<ncclComm_t> comms(GetParam());
-  for (int r = 0; r < GetParam(); ++r) {
-    ASSERT_CUDA(cudaSetDevice(r));
-    EXPECT_NCCL(ncclCommInitRankConfig(&comms[r], GetParam(), id, r, &config), ncclInProgress);
-  }
-  for (const ncclComm_t comm : comms) {
-    ncclResult_t state = ncclInProgress;
-    while (state == ncclInProgress) ASSERT_NCCL(ncclCommGetAsyncError(comm, &state));
-    EXPECT_NCCL(state, ncclSuccess);
-  }
+  EXPECT_EQ(second.read(), ints(1000, 2));
   for (const ncclComm_t comm : comms) ASSERT_NCCL(ncclCommDestroy(comm));
-}
-
-TEST(Joining, ThatNobodyCompletesIsEndedByAnAbort) {
-  ncclUniqueId id;
-  ASSERT_NCCL(ncclGetUniqueId(&id));
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;
-  ncclComm_t comm = nullptr;
-  EXPECT_NCCL(ncclCommInitRankConfig(&comm, 2, id, 0, &config), ncclInProgress);
-  EXPECT_NCCL(ncclCommFinalize(comm), ncclInvalidArgument);
-  EXPECT_NCCL(ncclCommAbort(comm), ncclSuccess);
-}
-
-TEST(Joining, OfBlockingAndNonblockingCommunicatorsInOneGroupIsRefused) {
-  ncclUniqueId id;
-  ASSERT_NCCL(ncclGetUniqueId(&id));
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;
-  ncclComm_t comms[2] = {};
-  ASSERT_NCCL(ncclGroupStart());
-  ASSERT_NCCL(ncclCommInitRank(&comms[0], 2, id, 0));
-  ASSERT_NCCL(ncclCommInitRankConfig(&comms[1], 2, id, 1, &config));
-  EXPECT_NCCL(ncclGroupEnd(), ncclInvalidArgument);
-  EXPECT_EQ(comms[0], nullptr);
-  EXPECT_EQ(comms[1], nullptr);
-}
-
-TEST(Config, StructsThatAreNotInitialisedOrOutOfRangeAreNamed) {
-  ncclUniqueId id;
-  ASSERT_NCCL(ncclGetUniqueId(&id));
-  ncclComm_t comm = nullptr;
-  ncclConfig_t config = {};
-  EXPECT_NCCL(ncclCommInitRankConfig(&comm, 1, id, 0, &config), ncclInvalidArgument);
-  EXPECT_NE(last_error().find("NCCL_CONFIG_INITIALIZER"), std::string::npos);
-  config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 2;
-  EXPECT_NCCL(ncclCommInitRankConfig(&comm, 1, id, 0, &config), ncclInvalidArgument);
-  EXPECT_NE(last_error().find("blocking"), std::string::npos);
-  config = NCCL_CONFIG_INITIALIZER;
-  config.minCTAs = 8;
-  config.maxCTAs = 4;
-  EXPECT_NCCL(ncclCommInitRankConfig(&comm, 1, id, 0, &config), ncclInvalidArgument);
-  // The struct of an older release ends earlier, whatever lies behind it.
-  config = NCCL_CONFIG_INITIALIZER;
-  config.size = offsetof(ncclConfig_t, cgaClusterSize);
-  config.nvlsCTAs = -7;
-  ASSERT_NCCL(ncclCommInitRankConfig(&comm, 1, id, 0, &config));
-  ASSERT_NCCL(ncclCommDestroy(comm));
+  ASSERT_CUDA(cudaSetDevice(0));
 }
 
 TEST(Split, MakesOneCommunicatorForEachColorInTheOrderOfKeys) {
@@ -167,7 +45,7 @@ TEST(Split, MakesOneCommunicatorForEachColorInTheOrderOfKeys) {
     EXPECT_EQ(told, expected[r]) << r;
   }
   std::vector<Buffer> data;
-  for (int r = 0; r < 3; ++r) data.emplace_back(r, ones(1));
+  for (int r = 0; r < 3; ++r) data.emplace_back(r, ints(1, 1));
   ASSERT_NCCL(ncclGroupStart());
   for (int r = 0; r < 3; ++r) {
     ASSERT_NCCL(
@@ -175,23 +53,59 @@ TEST(Split, MakesOneCommunicatorForEachColorInTheOrderOfKeys) {
   }
   ASSERT_NCCL(ncclGroupEnd());
   whole.synchronize();
-  EXPECT_EQ(data[0].read(), all_of(1, 2));
-  EXPECT_EQ(data[1].read(), all_of(1, 1));
+  EXPECT_EQ(data[0].read(), ints(1, 2));
+  EXPECT_EQ(data[1].read(), ints(1, 1));
   for (int r = 0; r < 3; ++r) ASSERT_NCCL(ncclCommDestroy(parts[r]));
 }
 
-TEST(Split, RefusesColorsAndPlacesThatAreNone) {
+TEST(Split, RefusesColorsPlacesConfigsAndParentsThatAreNone) {
   const Ranks one(1);
-  ncclComm_t part = nullptr;
+  ncclComm_t part = one.comms[0];
   EXPECT_NCCL(ncclCommSplit(one.comms[0], -2, 0, &part, nullptr), ncclInvalidArgument);
+  EXPECT_NE(last_error().find("color -2"), std::string::npos) << last_error();
+  EXPECT_EQ(part, nullptr);
   EXPECT_NCCL(ncclCommSplit(one.comms[0], 0, 0, nullptr, nullptr), ncclInvalidArgument);
+  EXPECT_EQ(last_error(), "CommSplit : newcomm argument is NULL");
+  ncclConfig_t config = {};
+  EXPECT_NCCL(ncclCommSplit(one.comms[0], 0, 0, &part, &config), ncclInvalidArgument);
+  EXPECT_NE(last_error().find("NCCL_CONFIG_INITIALIZER"), std::string::npos) << last_error();
+  ncclComm_t ended = nullptr;
+  ASSERT_NCCL(ncclCommInitAll(&ended, 1, nullptr));
+  ASSERT_NCCL(ncclCommFinalize(ended));
+  EXPECT_NCCL(ncclCommSplit(ended, 0, 0, &part, nullptr), ncclInvalidArgument);
+  EXPECT_NE(last_error().find("is finalized"), std::string::npos) << last_error();
+  ASSERT_NCCL(ncclCommDestroy(ended));
+}
+
+// Without a config it is as its parent; with one, what is not set has its default.
+TEST(Split, TakesItsParentsConfigOrItsOwn) {
+  ncclUniqueId id;
+  ASSERT_NCCL(ncclGetUniqueId(&id));
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  ncclComm_t parent = nullptr;
+  EXPECT_NCCL(ncclCommInitRankConfig(&parent, 1, id, 0, &config), ncclInProgress);
+  const auto wait = [](ncclComm_t comm) {
+    ncclResult_t state = ncclInProgress;
+    while (state == ncclInProgress) EXPECT_NCCL(ncclCommGetAsyncError(comm, &state), ncclSuccess);
+    EXPECT_NCCL(state, ncclSuccess);
+  };
+  wait(parent);
+  ncclComm_t child = nullptr;
+  EXPECT_NCCL(ncclCommSplit(parent, 0, 0, &child, nullptr), ncclInProgress);
+  wait(child);
+  ASSERT_NCCL(ncclCommDestroy(child));
+  ncclConfig_t blocking = NCCL_CONFIG_INITIALIZER;
+  EXPECT_NCCL(ncclCommSplit(parent, 0, 0, &child, &blocking), ncclSuccess);
+  ASSERT_NCCL(ncclCommDestroy(child));
+  ASSERT_NCCL(ncclCommDestroy(parent));
 }
 
 TEST(Abort, EndsWhatWaitsAndLeavesTheStreamUsable) {
   const Ranks others(1);
   std::array<ncclComm_t, 2> comms{};
   ASSERT_NCCL(ncclCommInitAll(comms.data(), 2, nullptr));
-  const Buffer data(0, ones(1));
+  const Buffer data(0, ints(1, 1));
   // Rank 1 never calls.
   ASSERT_NCCL(
       ncclAllReduce(data.at(), data.at(), 1, ncclInt, ncclSum, comms[0], others.streams[0]));
@@ -212,8 +126,8 @@ TEST(Abort, EndsWhatWaitsAndLeavesTheStreamUsable) {
 TEST(Mismatch, OfCallsIsAnAsyncErrorThatNamesTheCalls) {
   std::array<ncclComm_t, 2> comms{};
   ASSERT_NCCL(ncclCommInitAll(comms.data(), 2, nullptr));
-  const Buffer first(0, ones(8));
-  const Buffer second(1, ones(8));
+  const Buffer first(0, ints(8, 1));
+  const Buffer second(1, ints(8, 1));
   cudaStream_t stream = nullptr;
   ASSERT_CUDA(cudaSetDevice(0));
   ASSERT_CUDA(cudaStreamCreate(&stream));
@@ -251,11 +165,20 @@ TEST(Memory, ForCollectivesIsDeviceMemory) {
 }
 
 TEST(Texts, OfResultsAreTheKnownOnes) {
-  EXPECT_STREQ(ncclGetErrorString(ncclSuccess), "no error");
-  EXPECT_STREQ(ncclGetErrorString(ncclInvalidUsage),
-               "invalid usage (run with NCCL_DEBUG=WARN for details)");
-  EXPECT_STREQ(ncclGetErrorString(ncclInProgress), "NCCL operation in progress");
-  EXPECT_STREQ(ncclGetErrorString(static_cast<ncclResult_t>(8)), "unknown result code");
+  const std::pair<int, const char*> known[] = {
+      {ncclSuccess, "no error"},
+      {ncclUnhandledCudaError, "unhandled cuda error (run with NCCL_DEBUG=INFO for details)"},
+      {ncclSystemError, "unhandled system error (run with NCCL_DEBUG=INFO for details)"},
+      {ncclInternalError, "internal error - please report this issue to the NCCL developers"},
+      {ncclInvalidArgument, "invalid argument (run with NCCL_DEBUG=WARN for details)"},
+      {ncclInvalidUsage, "invalid usage (run with NCCL_DEBUG=WARN for details)"},
+      {ncclRemoteError, "remote process exited or there was a network error"},
+      {ncclInProgress, "NCCL operation in progress"},
+      {ncclNumResults, "unknown result code"},
+      {-1, "unknown result code"}};
+  for (const auto& [result, text] : known) {
+    EXPECT_STREQ(ncclGetErrorString(static_cast<ncclResult_t>(result)), text);
+  }
   int version = 0;
   ASSERT_NCCL(pncclGetVersion(&version));
   EXPECT_EQ(version, 22809);

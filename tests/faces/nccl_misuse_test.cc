@@ -154,68 +154,126 @@ TEST_P(Misuse, NoElementsAreFineWhateverTheBuffers) {
   EXPECT_NCCL(GetParam().call(none), ncclSuccess);
 }
 
-TEST_P(Misuse, NullFreedAndShortBuffersAreErrorsAndNoCrash) {
+// A message to the own rank needs its other half in the same group.
+ncclResult_t call_whole(const Call& call, const Arguments& a, void* other) {
+  const bool outgoing = std::string(call.name) == "Send";
+  if (!outgoing && std::string(call.name) != "Recv") return call.call(a);
+  EXPECT_NCCL(ncclGroupStart(), ncclSuccess);
+  (void)call.call(a);
+  (void)(outgoing ? ncclRecv(other, a.count, a.type, 0, a.comm, a.stream)
+                  : ncclSend(other, a.count, a.type, 0, a.comm, a.stream));
+  return ncclGroupEnd();
+}
+
+TEST_P(Misuse, NullFreedWildAndShortBuffersAreNamed) {
   Buffer gone(0, std::vector<std::byte>(64));
+  const Buffer other(0, std::vector<std::byte>(4096));
   void* const freed = gone.at();
   {
     const Buffer ending = std::move(gone);
   }
+  const auto refused = [&](const Arguments& bad, const std::string& text) {
+    EXPECT_NCCL(call_whole(GetParam(), bad, other.at()), ncclInvalidArgument);
+    EXPECT_NE(last_error().find(text), std::string::npos) << last_error();
+  };
   Arguments bad = good();
-  // A message to the own rank needs its receipt, so messages are refused in any case.
+  EXPECT_NCCL(call_whole(GetParam(), bad, other.at()), ncclSuccess);
   bad.data = nullptr;
-  EXPECT_NE(GetParam().call(bad), ncclSuccess);
+  refused(bad, "null");
   bad.data = freed;
-  EXPECT_NE(GetParam().call(bad), ncclSuccess);
+  refused(bad, "which was freed");
   bad.data = reinterpret_cast<void*>(std::uintptr_t{0x10});  // mapped by nobody
-  EXPECT_NE(GetParam().call(bad), ncclSuccess);
+  refused(bad, "0x10");
   bad = good();
   bad.count = 1000;
-  EXPECT_NE(GetParam().call(bad), ncclSuccess);
+  refused(bad, "4000 bytes at offset 0 of allocation");
   bad.count = SIZE_MAX / 2;
-  EXPECT_NE(GetParam().call(bad), ncclSuccess);
-  EXPECT_FALSE(last_error().empty());
+  refused(bad, "more than");
+  group_.synchronize();
 }
 
-TEST_P(Misuse, AStreamThatIsNoneIsAnError) {
+TEST_P(Misuse, AStreamThatIsNoneIsNamed) {
+  const Buffer other(0, std::vector<std::byte>(64));
   Arguments bad = good();
   ASSERT_CUDA(cudaStreamCreate(&bad.stream));
   ASSERT_CUDA(cudaStreamDestroy(bad.stream));
-  EXPECT_NE(GetParam().call(bad), ncclSuccess);
+  EXPECT_NCCL(call_whole(GetParam(), bad, other.at()), ncclInvalidArgument);
+  EXPECT_NE(last_error().find("is no stream any more"), std::string::npos) << last_error();
+}
+
+TEST_P(Misuse, AMistakeInsideAGroupIsGivenByTheCallAndByTheEnd) {
+  Arguments bad = good();
+  bad.type = ncclNumTypes;
+  ASSERT_NCCL(ncclGroupStart());
+  EXPECT_NCCL(GetParam().call(bad), ncclInvalidArgument);
+  EXPECT_NCCL(ncclGroupEnd(), ncclInvalidArgument);
+  EXPECT_NE(last_error().find("invalid type"), std::string::npos) << last_error();
+  ASSERT_NCCL(ncclGroupStart());
+  EXPECT_NCCL(ncclGroupEnd(), ncclSuccess);
 }
 
 TEST(Queries, RefuseNullAndUnknownHandles) {
-  int value = 0;
+  int value = 7;
   ncclResult_t result = ncclSuccess;
   EXPECT_NCCL(ncclGetVersion(nullptr), ncclInvalidArgument);
+  EXPECT_EQ(last_error(), "GetVersion : version argument is NULL");
   EXPECT_NCCL(ncclGetUniqueId(nullptr), ncclInvalidArgument);
   EXPECT_EQ(last_error(), "GetUniqueId : out argument is NULL");
-  EXPECT_NCCL(ncclCommCount(nullptr, &value), ncclInvalidArgument);
-  EXPECT_NCCL(ncclCommUserRank(nullptr, &value), ncclInvalidArgument);
-  EXPECT_NCCL(ncclCommCuDevice(nullptr, &value), ncclInvalidArgument);
-  EXPECT_NCCL(ncclCommGetAsyncError(nullptr, &result), ncclInvalidArgument);
+  ncclComm_t gone = nullptr;
+  ASSERT_NCCL(ncclCommInitAll(&gone, 1, nullptr));
+  ASSERT_NCCL(ncclCommDestroy(gone));
+  const std::pair<ncclComm_t, const char*> wrong[] = {
+      {nullptr, " : comm argument is NULL"},
+      {gone, "was destroyed or aborted before"},
+      {reinterpret_cast<ncclComm_t>(&value), "is no communicator of this process"}};
+  for (const auto& [comm, text] : wrong) {
+    const auto named = [text = text](const char* call, ncclResult_t found) {
+      EXPECT_NCCL(found, ncclInvalidArgument);
+      EXPECT_EQ(last_error().rfind(call, 0), 0U) << last_error();
+      EXPECT_NE(last_error().find(text), std::string::npos) << last_error();
+    };
+    named("CommCount", ncclCommCount(comm, &value));
+    named("CommUserRank", ncclCommUserRank(comm, &value));
+    named("CommCuDevice", ncclCommCuDevice(comm, &value));
+    named("ncclGetAsyncError", ncclCommGetAsyncError(comm, &result));
+  }
+  EXPECT_EQ(value, 7) << "nothing is written";
   const Ranks one(1);
   EXPECT_NCCL(ncclCommCount(one.comms[0], nullptr), ncclInvalidArgument);
+  EXPECT_NCCL(ncclCommUserRank(one.comms[0], nullptr), ncclInvalidArgument);
+  EXPECT_NCCL(ncclCommCuDevice(one.comms[0], nullptr), ncclInvalidArgument);
+  EXPECT_EQ(last_error(), "CommCuDevice : the result's pointer is NULL");
   EXPECT_NCCL(ncclCommGetAsyncError(one.comms[0], nullptr), ncclInvalidArgument);
+  EXPECT_EQ(last_error(), "ncclGetAsyncError : asyncError argument is NULL");
 }
 
-TEST(Lifetime, ADestroyedOrInventedHandleIsRefusedEverywhere) {
+TEST(Lifetime, ADestroyedOrInventedHandleIsNamedEverywhere) {
   ncclComm_t gone = nullptr;
   ASSERT_NCCL(ncclCommInitAll(&gone, 1, nullptr));
   ASSERT_NCCL(ncclCommDestroy(gone));
   int garbage = 0;
-  for (const ncclComm_t bad : {gone, reinterpret_cast<ncclComm_t>(&garbage)}) {
+  const std::pair<ncclComm_t, const char*> wrong[] = {
+      {gone, "was destroyed or aborted before"},
+      {reinterpret_cast<ncclComm_t>(&garbage), "is no communicator of this process"}};
+  for (const auto& [bad, text] : wrong) {
+    const auto named = [text = text](ncclResult_t found) {
+      EXPECT_NCCL(found, ncclInvalidArgument);
+      EXPECT_NE(last_error().find(text), std::string::npos) << last_error();
+    };
     ncclComm_t child = nullptr;
     void* handle = nullptr;
-    EXPECT_NCCL(ncclCommFinalize(bad), ncclInvalidArgument);
-    EXPECT_NCCL(ncclCommDestroy(bad), ncclInvalidArgument);
-    EXPECT_NCCL(ncclCommAbort(bad), ncclInvalidArgument);
-    EXPECT_NCCL(ncclCommSplit(bad, 0, 0, &child, nullptr), ncclInvalidArgument);
-    EXPECT_NCCL(ncclCommRegister(bad, &garbage, 4, &handle), ncclInvalidArgument);
-    EXPECT_NCCL(ncclCommDeregister(bad, handle), ncclInvalidArgument);
+    named(ncclCommFinalize(bad));
+    named(ncclCommDestroy(bad));
+    named(ncclCommAbort(bad));
+    named(ncclCommSplit(bad, 0, 0, &child, nullptr));
+    named(ncclCommRegister(bad, &garbage, 4, &handle));
+    named(ncclCommDeregister(bad, handle));
   }
   EXPECT_NCCL(ncclCommFinalize(nullptr), ncclSuccess);
   EXPECT_NCCL(ncclCommDestroy(nullptr), ncclSuccess);
   EXPECT_NCCL(ncclCommAbort(nullptr), ncclSuccess);
+  EXPECT_NCCL(ncclCommSplit(nullptr, 0, 0, &gone, nullptr), ncclInvalidArgument);
+  EXPECT_NCCL(ncclCommDeregister(nullptr, nullptr), ncclInvalidArgument);
 }
 
 TEST(Lifetime, FinalizingTwiceIsRefused) {

@@ -84,6 +84,10 @@ inline std::vector<std::byte> elements(const Type& type, std::size_t count,
   return made;
 }
 
+inline std::vector<std::byte> ints(std::size_t count, int value) {
+  return elements(kTypes[ncclInt32], count, [value](std::size_t) { return value; });
+}
+
 // The ranks 0 to n-1 on the devices of the same numbers, all driven by this thread.
 class Ranks {
  public:
