@@ -14,6 +14,14 @@
 #include <commrig_kernel.h>
 #endif
 
+#ifdef COMMRIG_NCCL_VERSION_2_27
+#define COMMRIG_EXPECTED_VERSION 22707
+#else
+#define COMMRIG_EXPECTED_VERSION 22809
+#endif
+/* An array of -1 elements is no type. */
+typedef char commrig_version_is_right[NCCL_VERSION_CODE == COMMRIG_EXPECTED_VERSION ? 1 : -1];
+
 int commrig_headers(void) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   ncclSimInfo_t info = NCCL_SIM_INFO_INITIALIZER;
