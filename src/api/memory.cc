@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The commrig authors
 #include "commrig/memory.h"
 
+#include <source_location>
+
 #include "api/objects.h"
 #include "api/translate.h"
 
@@ -11,7 +13,9 @@ Result<void*> allocate(Runtime& runtime, int device, std::size_t bytes) {
   const auto& state = Internals::state(runtime);
   if (!state) return moved_from("Runtime");
   return guarded([&]() -> Result<void*> {
-    COMMRIG_API_ASSIGN(void* const pointer, state->machine.memory().allocate(device, bytes));
+    // The place would be this line and not the caller's.
+    COMMRIG_API_ASSIGN(void* const pointer,
+                       state->machine.memory().allocate(device, bytes, std::source_location()));
     return pointer;
   });
 }

@@ -50,10 +50,14 @@ std::string neighbour(const Allocation* before, const std::byte* address) {
 }  // namespace
 
 std::string describe(const Allocation& allocation) {
-  return fmt::format("allocation #{} ({} bytes on device {}, made at {}:{})", allocation.number,
-                     allocation.bytes, allocation.device,
-                     std::filesystem::path(allocation.where.file_name()).filename().string(),
-                     allocation.where.line());
+  std::string made;
+  if (allocation.where.line() != 0) {
+    made = fmt::format(", made at {}:{}",
+                       std::filesystem::path(allocation.where.file_name()).filename().string(),
+                       allocation.where.line());
+  }
+  return fmt::format("allocation #{} ({} bytes on device {}{})", allocation.number,
+                     allocation.bytes, allocation.device, made);
 }
 
 Error Window::refusal(std::size_t offset, std::size_t count, std::size_t alignment) const {

@@ -26,7 +26,7 @@ struct Allocation {
   std::byte* base;
   std::size_t bytes;
   int device;
-  std::source_location where;  // who allocated it
+  std::source_location where;  // who allocated it; not told where its line is 0
   std::atomic<bool> live{true};
 };
 

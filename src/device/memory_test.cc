@@ -60,6 +60,13 @@ TEST(Memory, RangeThatRunsPastTheEndNamesAllocationOffsetAndSize) {
   EXPECT_EQ(memory.resolve(base + 8, SIZE_MAX).error().code, Code::kOutOfRange);
 }
 
+TEST(Memory, AnAllocationWithoutAPlaceNamesNone) {
+  Memory memory({});
+  auto* const base = static_cast<std::byte*>(*memory.allocate(0, 8, std::source_location()));
+  const Error error = memory.resolve(base, 9).error();
+  EXPECT_THAT(error.message, HasSubstr("allocation #1 (8 bytes on device 0);"));
+}
+
 TEST(Memory, MisalignedElementIsRefused) {
   Memory memory({});
   std::byte* const base = allocate(memory, 64);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <source_location>
 #include <utility>
 #include <vector>
 
@@ -141,7 +142,9 @@ Status check_pitch(const Copy& copy, std::size_t pitch) {
 
 Result<void*> allocate(int device, std::size_t bytes, MemoryKind kind) {
   COMMRIG_ASSIGN(Runtime* const found, runtime());
-  COMMRIG_ASSIGN(void* const pointer, found->machine().memory().allocate(device, bytes));
+  // The place would be this line and not the program's.
+  COMMRIG_ASSIGN(void* const pointer,
+                 found->machine().memory().allocate(device, bytes, std::source_location()));
   ranges().add(pointer, {kind, device, bytes, true});
   return pointer;
 }
