@@ -90,7 +90,7 @@ int MessageRun::gone_peer() const {
 Error MessageRun::left(int peer) const {
   Team& team = endpoint().team();
   const Life life = team.board(peer).life.now.load(std::memory_order_acquire);
-  if (life == Life::kFailed) return team.failure_of(peer);
+  if (team.has_failed(peer)) return team.failure_of(peer);
   const char* const how = life == Life::kDead ? "died" : "left the communicator";
   return Error::make(Code::kPeerLeft,
                      fmt::format("rank {} waits for a message to or from rank {}, which has {}",

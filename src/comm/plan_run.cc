@@ -285,7 +285,7 @@ Status PlanRun::check_alive(int peer, std::uint32_t phase) const {
   const Board& board = endpoint().team().board(peer);
   const Life life = board.life.now.load(std::memory_order_acquire);
   if (life == Life::kAlive || life == Life::kAbsent) return ok();
-  if (life == Life::kFailed) return endpoint().team().failure_of(peer);
+  if (endpoint().team().has_failed(peer)) return endpoint().team().failure_of(peer);
   COMMRIG_ASSIGN(const bool reached, this->reached(peer, phase));
   if (reached) return ok();
   return left(peer);
@@ -294,7 +294,7 @@ Status PlanRun::check_alive(int peer, std::uint32_t phase) const {
 Error PlanRun::left(int peer) const {
   const Board& board = endpoint().team().board(peer);
   const Life life = board.life.now.load(std::memory_order_acquire);
-  if (life == Life::kFailed) return endpoint().team().failure_of(peer);
+  if (endpoint().team().has_failed(peer)) return endpoint().team().failure_of(peer);
   return Error::make(
       Code::kPeerLeft,
       fmt::format("rank {} waits in call {} ({}); rank {} has {} after call {}", endpoint().rank(),

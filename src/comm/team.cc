@@ -120,7 +120,7 @@ void Team::lose(Neighbour& neighbour, const Error& error) {
     std::atomic<Life>& life = board(rank).life.now;
     const Life last = life.load(std::memory_order_acquire);
     if (last == Life::kFinalized) continue;
-    const bool failed = last == Life::kFailed;
+    const bool failed = has_failed(rank);  // another process may have called it dead before
     const int lost = failed ? board(rank).failure.lost.load(std::memory_order_relaxed) : rank;
     int nobody = transport::Link::kNobody;
     first_lost_.compare_exchange_strong(nobody, lost);
@@ -128,6 +128,13 @@ void Team::lose(Neighbour& neighbour, const Error& error) {
     life.store(Life::kDead, std::memory_order_release);
   }
   if (cause) fail(*cause);
+}
+
+bool Team::has_failed(int rank) const {
+  const Board& of = board(rank);
+  const Life life = of.life.now.load(std::memory_order_acquire);
+  if (life == Life::kFailed) return true;
+  return life == Life::kDead && of.failure.code.load(std::memory_order_acquire) != 0;
 }
 
 Error Team::failure_of(int rank) const {
@@ -146,10 +153,7 @@ void Team::look_for_circles(int rank) {
 std::optional<Error> Team::failure_elsewhere() const {
   for (const auto& neighbour : neighbours_) {
     for (const int rank : neighbour->ranks) {
-      const Life life = board(rank).life.now.load(std::memory_order_acquire);
-      const bool failed_before =
-          life == Life::kDead && board(rank).failure.code.load(std::memory_order_acquire) != 0;
-      if (life == Life::kFailed || failed_before) return failure_of(rank);
+      if (has_failed(rank)) return failure_of(rank);
     }
   }
   return std::nullopt;

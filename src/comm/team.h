@@ -89,7 +89,9 @@ class Team {
   // Ends every operation of the communicator, now and later, with this error; the first one stays.
   // Never waits.
   void fail(const Error& error);
-  // The error with which that rank has failed, as its board says.
+  // Whether that rank has failed and said why, whoever has seen its process end since; and its
+  // error.
+  bool has_failed(int rank) const;
   Error failure_of(int rank) const;
   const AbortFlag& abort() const { return abort_; }
   // The error of a rank of another process that shares memory with this one, if one has failed.

@@ -227,10 +227,10 @@ TEST(Queries, RefuseNullAndUnknownHandles) {
       {gone, "was destroyed or aborted before"},
       {reinterpret_cast<ncclComm_t>(&value), "is no communicator of this process"}};
   for (const auto& [comm, text] : wrong) {
-    const auto named = [text = text](const char* call, ncclResult_t found) {
+    const auto named = [expected = text](const char* call, ncclResult_t found) {
       EXPECT_NCCL(found, ncclInvalidArgument);
       EXPECT_EQ(last_error().rfind(call, 0), 0U) << last_error();
-      EXPECT_NE(last_error().find(text), std::string::npos) << last_error();
+      EXPECT_NE(last_error().find(expected), std::string::npos) << last_error();
     };
     named("CommCount", ncclCommCount(comm, &value));
     named("CommUserRank", ncclCommUserRank(comm, &value));
@@ -256,9 +256,9 @@ TEST(Lifetime, ADestroyedOrInventedHandleIsNamedEverywhere) {
       {gone, "was destroyed or aborted before"},
       {reinterpret_cast<ncclComm_t>(&garbage), "is no communicator of this process"}};
   for (const auto& [bad, text] : wrong) {
-    const auto named = [text = text](ncclResult_t found) {
+    const auto named = [expected = text](ncclResult_t found) {
       EXPECT_NCCL(found, ncclInvalidArgument);
-      EXPECT_NE(last_error().find(text), std::string::npos) << last_error();
+      EXPECT_NE(last_error().find(expected), std::string::npos) << last_error();
     };
     ncclComm_t child = nullptr;
     void* handle = nullptr;
