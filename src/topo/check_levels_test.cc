@@ -19,8 +19,6 @@ using testing::Contains;
 using testing::Field;
 using testing::HasSubstr;
 
-constexpr Severity kWarning = Severity::kWarning;
-
 TEST(CheckLevels, Version20IsChecked) {
   for (const Mutant& mutant : {
            Mutant{kGood20, "\"local_id\": 1,", "\"local_id\": @65,", kLocalId,
@@ -34,10 +32,10 @@ TEST(CheckLevels, Version20IsChecked) {
            Mutant{kGood20, "\"device_id\": 8", "\"device_id\": @65", kDeviceId,
                   "rank_list[2].device_id", "none: the text"},
            Mutant{kGood20, "\"device_port\": 16666", "\"device_port\": @0", kPort,
-                  "rank_list[0].device_port"},
+                  "rank_list[0].device_port", "none: the text"},
            Mutant{kGood20, "\"listen_port\": 60001", "\"listen_port\": @65536", kPort,
-                  "rank_list[0].control_plane.listen_port"},
-           Mutant{kGood20, "\"detour\": \"false\"", "\"detour\": @\"no\"", kNetType, "detour"},
+                  "rank_list[0].control_plane.listen_port", "none: the text"},
+           Mutant{kGood20, "\"detour\": \"false\"", "\"detour\": @\"no\"", kDetour, "detour"},
            Mutant{kGood20, "\"addr_type\": \"EID\", \"addr\": \"000000000000000000100000dfdf0021\"",
                   "\"addr_type\": @\"eid\", \"addr\": \"000000000000000000100000dfdf0021\"",
                   kAddrType, "rank_list[1].level_list[0].rank_addr_list[0].addr_type"},

@@ -20,8 +20,6 @@ using testing::Contains;
 using testing::Field;
 using testing::HasSubstr;
 
-constexpr Severity kWarning = Severity::kWarning;
-
 TEST(CheckTable, GoodTablesOfEveryFormHaveNothingButNotes) {
   struct Good {
     std::string_view table;

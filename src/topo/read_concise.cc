@@ -32,10 +32,17 @@ constexpr std::array kServerKeys{
     Key{"hostname", kIgnored, Type::kAny},
 };
 constexpr std::array kDeviceKeys{
-    Key{"device_id", kRequired}, Key{"device_ip"},          Key{"rank_id", kRequired},
-    Key{"device_port"},          Key{"host_port"},          Key{"device_vnic_port"},
-    Key{"backup_device_ip"},     Key{"backup_device_port"}, Key{"super_device_id"},
-    Key{"net_position"},         Key{"net_protocol"},
+    Key{"device_id", kRequired},
+    Key{"device_ip"},
+    Key{"rank_id", kRequired},
+    Key{"device_port"},
+    Key{"host_port"},
+    Key{"backup_device_ip"},
+    Key{"backup_device_port"},
+    Key{"super_device_id"},
+    Key{"device_vnic_port", kUndocumented},
+    Key{"net_position", kUndocumented},
+    Key{"net_protocol", kUndocumented},
 };
 constexpr std::array kPodKeys{
     Key{"super_pod_id"},
@@ -46,7 +53,7 @@ constexpr std::array kPodServerKeys{Key{"server_id", kRequired}};
 void read_super_device(Reading& reading, const Fields& fields, Rank& rank) {
   const Node node = fields.node("super_device_id");
   if (node == kNoNode) return;
-  rank.super_device = decimal(reading.text(node));
+  rank.super_device = read_number(reading, node);
   if (rank.super_device || reading.text(node) == "-2") return;  // that one is a placeholder
   reading.findings.add_value(Rule::kSuperDevice, node, "a decimal number of 32 bits");
 }
@@ -194,7 +201,7 @@ std::uint32_t device_most(Form form, Chip chip) {
 void read_device_id(Reading& reading, const Fields& fields, Rank& rank) {
   const Node node = fields.node("device_id");
   if (node != kNoNode) {
-    const auto device = decimal(reading.text(node));
+    const auto device = read_number(reading, node);
     const std::uint32_t most = device_most(reading.cluster.form, reading.options.chip);
     if (device && *device <= most) {
       rank.device = static_cast<int>(*device);

@@ -356,7 +356,7 @@ void read_levels(Reading& reading) {
   const Fields fields(reading, root, kRootKeys);
   const std::string_view detour = fields.text("detour");
   if (!detour.empty() && detour != "true" && detour != "false") {
-    reading.findings.add_value(Rule::kNetType, fields.node("detour"), "\"true\" or \"false\"");
+    reading.findings.add_value(Rule::kDetour, fields.node("detour"), "\"true\" or \"false\"");
   }
   const Node list = fields.node("rank_list");
   if (list == kNoNode) return;

@@ -43,7 +43,7 @@ void read_one(Reading& reading, Node node, int server_index, bool a3) {
   if (fields.text("port") != "0") rank.device_port = read_port(reading, fields, "port");
   rank.device_ip = fields.text("rank_ip");
   if (const Node sdid = fields.node("sdid"); sdid != kNoNode) {
-    rank.super_device = decimal(reading.text(sdid));
+    rank.super_device = read_number(reading, sdid);
     if (!rank.super_device) {
       reading.findings.add_value(Rule::kSuperDevice, sdid, "a decimal number of 32 bits");
     }
