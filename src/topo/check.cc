@@ -41,8 +41,11 @@ void report_foreign(Reading& reading) {
   finding.found = form == Form::kNone && document.root() != kNoNode
                       ? std::string(describe(document.kind(document.root())))
                       : std::string(describe(form));
-  if (document.root() == kNoNode) finding.found = "nothing";
   finding.reaction = reaction_to(form);
+  if (document.root() == kNoNode) {
+    finding.found = "nothing";
+    finding.reaction = "EI0004: the file is no JSON";
+  }
   const auto size = static_cast<Node>(document.node_count());
   for (Node node = 0; node < size; ++node) {
     if (!document.is(node, JsonKind::kString) || document.parent(node) == kNoNode) continue;
@@ -240,7 +243,7 @@ Result<CheckedTable> require_table(NamedText file, const CheckOptions& options) 
   const Position place = table.document.position(error->span.begin);
   return Error::make(
       Code::kBadArgument,
-      fmt::format("{}:{}:{}: {}: {} ({} errors in all; see commrig ranktable check {})", file.name,
+      fmt::format("{}:{}:{}: {}: {} (errors in all: {}; see commrig ranktable check {})", file.name,
                   place.line, place.column, info(error->rule).id, sentence(*error),
                   table.count(Severity::kError), file.name));
 }

@@ -234,4 +234,15 @@ void check_count(Reading& reading, const Fields& fields, std::string_view key, s
                              fmt::format("{}, the number of {}", size, of_what));
 }
 
+int add_server(Cluster& cluster, Server server) {
+  cluster.servers.push_back(std::move(server));
+  return static_cast<int>(cluster.servers.size()) - 1;
+}
+
+void add_rank(Cluster& cluster, Rank rank) {
+  cluster.servers[static_cast<std::size_t>(rank.server)].ranks.push_back(
+      static_cast<std::uint32_t>(cluster.ranks.size()));
+  cluster.ranks.push_back(std::move(rank));
+}
+
 }  // namespace commrig::topo
