@@ -177,6 +177,21 @@ TEST(CheckTable, RelativesAreNamedAndAreNoTables) {
   }
 }
 
+TEST(CheckTable, WhatHcclMakesOfAnotherFileIsSaid) {
+  const auto reaction = [](const char* text) {
+    return hccl_reaction(check_table(text).findings.front());
+  };
+  EXPECT_THAT(reaction(""), HasSubstr("EI0004"));
+  EXPECT_THAT(reaction("{}"), HasSubstr("EI0017"));
+  EXPECT_THAT(reaction(R"({"status": "complete", "server_list": [{"server_sn": "1"}]})"),
+              HasSubstr("it waits"));
+}
+
+TEST(CheckTable, APlaceholderForThePodIsAWarning) {
+  expect_found({kGood10, "\"198.51.100.9\"", "@\"198.51.100.xx\"", kPlaceholder,
+                "server_list[1].container_ip", "none: accepted", Chip::kAny, kWarning});
+}
+
 TEST(CheckTable, PlaceholdersInAnAnnotationAreNamed) {
   const CheckedTable table = check_table(
       R"({"pod_name": "p", "devices": [{"device_id": "0", "device_ip": "-1",
