@@ -56,7 +56,7 @@ TEST(CheckVersions, NamesHaveLengths) {
        }) {
     expect_found(mutant);
   }
-  for (const std::size_t length : {0, 65}) {
+  for (const std::size_t length : {std::size_t{0}, std::size_t{65}}) {
     // The devices of a server with another name make two servers of different size.
     Mutant mutant{kGoodCloud, cloud + "\"node_10\"", cloud + name_of(length), kTextLength,
                   kCloud1 + "server_id"};
