@@ -53,6 +53,15 @@ if(COMMRIG_SANITIZE)
   endif()
 endif()
 
+# What files include costs a sanitizer most of its compile time, so it gets several at once. Their
+# private names must differ then: whoever adds a file and is told of a redefinition renames one, or
+# says commrig_compile_alone(). Names of one file may hide those of another.
+if(COMMRIG_SANITIZE)
+  set(CMAKE_UNITY_BUILD ON)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+  target_compile_options(commrig_build_flags INTERFACE -Wno-shadow)
+endif()
+
 # For shared libraries: every symbol must be found when they are linked. Clang leaves the runtime of
 # sanitizers to the program.
 set(commrig_link_closed LINKER:-z,defs)

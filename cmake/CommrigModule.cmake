@@ -76,6 +76,11 @@ function(commrig_executable)
   endif()
 endfunction()
 
+# These files of this folder are compiled by themselves even where others are compiled together.
+function(commrig_compile_alone)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # The test executable <name>_test of the module `name`; CTest names its tests <name>.<suite>.<test>.
 function(commrig_add_tests name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK;LABELS" ${ARGN})

@@ -40,12 +40,14 @@ unsigned host_cores() {
   return static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
-// The thread sanitizer has a thread of its own.
+// Of `threads` in this process. The thread sanitizer starts one when the process starts its first.
+int threads_of_sanitizer([[maybe_unused]] int threads) {
 #ifdef COMMRIG_TSAN
-constexpr int kSanitizerThreads = 1;
+  return threads > 1 ? 1 : 0;
 #else
-constexpr int kSanitizerThreads = 0;
+  return 0;
 #endif
+}
 
 bool aborted(const WaitSpec& spec) {
   return spec.abort != nullptr && spec.abort->raised();
@@ -163,8 +165,8 @@ int ThreadExecutor::outsiders() {
   const std::lock_guard lock(pool_mutex_);
   if (user_jobs_ != 0 || ::stat("/proc/self/task", &tasks) != 0) return -1;
   // A folder has two links, and one more for each folder in it: a thread.
-  return static_cast<int>(tasks.st_nlink) - 2 - static_cast<int>(threads_.size()) -
-         kSanitizerThreads;
+  const int threads = static_cast<int>(tasks.st_nlink) - 2;
+  return threads - static_cast<int>(threads_.size()) - threads_of_sanitizer(threads);
 }
 
 void ThreadExecutor::enter_user_code() {

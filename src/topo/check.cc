@@ -20,6 +20,18 @@ namespace {
 
 constexpr std::size_t kTextBytesMax = std::size_t{40} << 20;  // of a table before 2.0
 
+// What comes of giving HCCL a file that is made for another program.
+std::string_view reaction_to(Form form) {
+  switch (form) {
+    case Form::kJobSummary:
+      return "none: it waits, since the status of a summary is never \"completed\"";
+    case Form::kLocalResource:
+      return "none: not read in this form; as a rank table it lacks rank_id (EI0017)";
+    default:
+      return {};
+  }
+}
+
 // What is no rank table: named, and looked through for values that nobody knew.
 void report_foreign(Reading& reading) {
   const JsonDocument& document = reading.document;
@@ -29,14 +41,19 @@ void report_foreign(Reading& reading) {
   finding.found = form == Form::kNone && document.root() != kNoNode
                       ? std::string(describe(document.kind(document.root())))
                       : std::string(describe(form));
-  if (document.root() == kNoNode) finding.found = "nothing";
+  finding.reaction = reaction_to(form);
+  if (document.root() == kNoNode) {
+    finding.found = "nothing";
+    finding.reaction = "EI0004: the file is no JSON";
+  }
   const auto size = static_cast<Node>(document.node_count());
   for (Node node = 0; node < size; ++node) {
     if (!document.is(node, JsonKind::kString) || document.parent(node) == kNoNode) continue;
     const std::string_view key = document.key(node);
     if (key != "device_ip" && key != "super_device_id") continue;
     if (!is_placeholder(document.text(node))) continue;
-    reading.findings.add_value(Rule::kPlaceholder, node, "the value of the device");
+    reading.findings.add_value(Rule::kPlaceholder, node, "the value of the device").reaction =
+        "none: a producer refuses it, or copies it into the table";
   }
 }
 
@@ -160,6 +177,12 @@ void check_length(Reading& reading) {
 void use_reactions_of_20(std::vector<TableFinding>& findings) {
   constexpr std::string_view kException = "none: the text of an exception";
   for (TableFinding& finding : findings) {
+    const bool is_number = finding.rule == Rule::kDeviceId || finding.rule == Rule::kLayer ||
+                           finding.rule == Rule::kPort;
+    if (is_number && finding.found.starts_with('-')) {
+      finding.reaction = "EI0014: the value is negative";
+      continue;
+    }
     switch (finding.rule) {
       case Rule::kWrongType:
         finding.reaction = finding.expected.starts_with("a list")
@@ -168,6 +191,8 @@ void use_reactions_of_20(std::vector<TableFinding>& findings) {
         break;
       case Rule::kDeviceId:
       case Rule::kEmptyList:
+      case Rule::kPlaceholder:
+      case Rule::kPort:
         finding.reaction = kException;
         break;
       case Rule::kLocalId:
@@ -218,7 +243,7 @@ Result<CheckedTable> require_table(NamedText file, const CheckOptions& options) 
   const Position place = table.document.position(error->span.begin);
   return Error::make(
       Code::kBadArgument,
-      fmt::format("{}:{}:{}: {}: {} ({} errors in all; see commrig ranktable check {})", file.name,
+      fmt::format("{}:{}:{}: {}: {} (errors in all: {}; see commrig ranktable check {})", file.name,
                   place.line, place.column, info(error->rule).id, sentence(*error),
                   table.count(Severity::kError), file.name));
 }

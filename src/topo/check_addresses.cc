@@ -100,6 +100,9 @@ class Addresses {
           "IP";
       return;
     }
+    if (text.find('%') != std::string_view::npos) {
+      reading_.findings.add_value(Rule::kUndocumented, node, "an address without a zone");
+    }
     check_family(*ip, node);
     // Addresses of ranks that are processes of one node may be those of the node.
     if (reading_.cluster.form == Form::kV11) return;

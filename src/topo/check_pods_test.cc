@@ -19,8 +19,6 @@ using testing::Contains;
 using testing::Field;
 using testing::HasSubstr;
 
-constexpr Severity kWarning = Severity::kWarning;
-
 TEST(CheckPods, SuperPodsAreChecked) {
   for (const Mutant& mutant : {
            Mutant{kGood12, "\"42008577\"", "@\"\"", kSuperDevice,

@@ -18,6 +18,15 @@ std::string_view name_key(const Reading& reading) {
 void check_name(Reading& reading, const Server& server) {
   const Node node = reading.place(server.node, name_key(reading));
   const auto ip = parse_ip(server.id);
+  if (is_placeholder(server.container_ip)) {
+    TableFinding& finding = reading.findings.add_value(
+        Rule::kPlaceholder, reading.document.member(server.node, "container_ip"),
+        "the address of the pod");
+    finding.severity = Severity::kWarning;
+    finding.accepted = true;
+    finding.detail = "HCCL does not read it, MindIE finds its own server by it";
+    finding.correction = "Write the address of the pod, or leave the key out";
+  }
   if (ip && is_loopback(*ip)) {
     reading.findings.add_value(Rule::kLoopback, node, "a name or an address that others know");
   }

@@ -20,8 +20,6 @@ using testing::Contains;
 using testing::Field;
 using testing::HasSubstr;
 
-constexpr Severity kWarning = Severity::kWarning;
-
 TEST(CheckTable, GoodTablesOfEveryFormHaveNothingButNotes) {
   struct Good {
     std::string_view table;
@@ -177,6 +175,21 @@ TEST(CheckTable, RelativesAreNamedAndAreNoTables) {
     EXPECT_FALSE(table.is_table()) << text;
     EXPECT_EQ(table.count(Severity::kError), 1U) << text << listed(table);
   }
+}
+
+TEST(CheckTable, WhatHcclMakesOfAnotherFileIsSaid) {
+  const auto reaction = [](const char* text) {
+    return hccl_reaction(check_table(text).findings.front());
+  };
+  EXPECT_THAT(reaction(""), HasSubstr("EI0004"));
+  EXPECT_THAT(reaction("{}"), HasSubstr("EI0017"));
+  EXPECT_THAT(reaction(R"({"status": "complete", "server_list": [{"server_sn": "1"}]})"),
+              HasSubstr("it waits"));
+}
+
+TEST(CheckTable, APlaceholderForThePodIsAWarning) {
+  expect_found({kGood10, "\"198.51.100.9\"", "@\"198.51.100.xx\"", kPlaceholder,
+                "server_list[1].container_ip", "none: accepted", Chip::kAny, kWarning});
 }
 
 TEST(CheckTable, PlaceholdersInAnAnnotationAreNamed) {

@@ -9,6 +9,15 @@
 #include <fmt/format.h>
 
 namespace commrig::topo {
+namespace {
+
+// Bytes that go on a character of UTF-8 are none of their own.
+std::uint32_t count_characters(std::string_view text) {
+  return static_cast<std::uint32_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+}  // namespace
 
 std::string_view describe(JsonKind kind) {
   switch (kind) {
@@ -85,17 +94,32 @@ std::string JsonDocument::path(Node node) const {
   return path.front() == '.' ? path.substr(1) : path;
 }
 
+void JsonDocument::index_places() {
+  line_starts_.push_back(0);
+  if (text_.size() > kBytesMax) return;
+  std::uint32_t characters = 0;
+  for (std::size_t begin = 0; begin <= text_.size(); begin += kBlock) {
+    characters_.push_back(characters);
+    characters += count_characters(std::string_view(text_).substr(begin, kBlock));
+  }
+  for (std::size_t at = text_.find('\n'); at != std::string::npos; at = text_.find('\n', at + 1)) {
+    line_starts_.push_back(static_cast<std::uint32_t>(at + 1));
+  }
+}
+
+std::size_t JsonDocument::characters_before(std::size_t offset) const {
+  const std::size_t block = offset / kBlock;
+  if (block >= characters_.size()) return 0;
+  return characters_[block] +
+         count_characters(std::string_view(text_).substr(block * kBlock, offset - block * kBlock));
+}
+
 Position JsonDocument::position(std::size_t offset) const {
   offset = std::min(offset, text_.size());
   const auto after = std::ranges::upper_bound(line_starts_, offset);
   if (after == line_starts_.begin()) return {};
-  const std::size_t start = *(after - 1);
-  // Bytes that go on a character of UTF-8 are no columns of their own.
-  const auto characters = std::ranges::count_if(
-      std::string_view(text_).substr(start, offset - start),
-      [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
   return {static_cast<std::size_t>(after - line_starts_.begin()),
-          static_cast<std::size_t>(characters) + 1};
+          characters_before(offset) - characters_before(*(after - 1)) + 1};
 }
 
 std::string_view JsonDocument::line(std::size_t number) const {

@@ -136,6 +136,8 @@ class JsonDocument {
     bool key_decoded = false;  // the key has escapes; see decoded_keys_
     bool elided = false;
   };
+  void index_places();
+  std::size_t characters_before(std::size_t offset) const;
   std::string_view cut(Span span) const {
     return std::string_view(text_).substr(span.begin, span.end - span.begin);
   }
@@ -145,6 +147,9 @@ class JsonDocument {
   std::vector<std::string> decoded_;
   std::vector<std::pair<Node, std::string>> decoded_keys_;  // by rising node; there are few
   std::vector<std::uint32_t> line_starts_;
+  // Characters before every kBlock bytes: a table may be a single line of many MiB.
+  static constexpr std::size_t kBlock = 4096;
+  std::vector<std::uint32_t> characters_;
   std::vector<SyntaxFault> faults_;
   std::size_t faults_dropped_ = 0;
 };

@@ -74,6 +74,18 @@ TEST(JsonDocument, ColumnsCountCharacters) {
   EXPECT_EQ(document.position(document.span(node).begin).column, 8U);
 }
 
+TEST(JsonDocument, ColumnsOfALongLineCountCharactersToo) {
+  std::string text = "{\n\"";
+  for (int i = 0; i < 10'000; ++i) text += "\u8282";
+  const JsonDocument document = JsonDocument::parse(text + "\": 1\n}");
+  const Node node = document.first(document.root());
+  const Position place = document.position(document.span(node).begin);
+  EXPECT_EQ(place.line, 2U);
+  EXPECT_EQ(place.column, 10'005U);
+  EXPECT_EQ(document.position(document.source().size()).line, 3U);
+  EXPECT_EQ(document.position(document.source().size()).column, 2U);
+}
+
 TEST(JsonDocument, CommentsAreFaultsThatCanBeTakenOut) {
   const JsonDocument document =
       JsonDocument::parse("{\n\"a\": 1, // one\n# two\n\"b\": /* three */ \"//no\"\n}");

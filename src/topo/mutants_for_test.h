@@ -14,14 +14,16 @@
 
 namespace commrig::topo {
 
+inline constexpr Severity kWarning = Severity::kWarning;
+
 // One fault in a good table: `from` stands in it once and becomes `to`, in which "@" is where the
 // finding must be (and not part of the text). Without "@" it must be at the start of the table.
 struct Mutant {
   std::string_view table;
-  std::string_view from;
-  std::string_view to;
+  std::string from;
+  std::string to;
   Rule rule;
-  std::string_view path;
+  std::string path;
   std::string_view hccl = {};  // start of what HCCL does; empty: the rule's own code
   Chip chip = Chip::kAny;
   Severity severity = Severity::kError;
@@ -38,7 +40,7 @@ inline MutatedText mutated(const Mutant& mutant) {
   EXPECT_NE(at, std::string_view::npos) << mutant.from << " is not in the table";
   EXPECT_EQ(mutant.table.find(mutant.from, at + 1), std::string_view::npos)
       << mutant.from << " is in the table twice";
-  std::string to(mutant.to);
+  std::string to = mutant.to;
   const std::size_t mark = to.find('@');
   if (mark != std::string::npos) to.erase(mark, 1);
   MutatedText out{std::string(mutant.table), mark == std::string::npos ? 0 : at + mark};
@@ -59,7 +61,7 @@ inline std::string listed(const CheckedTable& table) {
 }
 
 inline void expect_found(const Mutant& mutant, CheckOptions options = {}) {
-  SCOPED_TRACE(std::string(mutant.from) + " -> " + std::string(mutant.to));
+  SCOPED_TRACE(mutant.from + " -> " + mutant.to);
   options.chip = mutant.chip;
   const MutatedText text = mutated(mutant);
   const CheckedTable table = check_table(text.text, options);

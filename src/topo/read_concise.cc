@@ -32,10 +32,17 @@ constexpr std::array kServerKeys{
     Key{"hostname", kIgnored, Type::kAny},
 };
 constexpr std::array kDeviceKeys{
-    Key{"device_id", kRequired}, Key{"device_ip"},          Key{"rank_id", kRequired},
-    Key{"device_port"},          Key{"host_port"},          Key{"device_vnic_port"},
-    Key{"backup_device_ip"},     Key{"backup_device_port"}, Key{"super_device_id"},
-    Key{"net_position"},         Key{"net_protocol"},
+    Key{"device_id", kRequired},
+    Key{"device_ip"},
+    Key{"rank_id", kRequired},
+    Key{"device_port"},
+    Key{"host_port"},
+    Key{"backup_device_ip"},
+    Key{"backup_device_port"},
+    Key{"super_device_id"},
+    Key{"device_vnic_port", kUndocumented},
+    Key{"net_position", kUndocumented},
+    Key{"net_protocol", kUndocumented},
 };
 constexpr std::array kPodKeys{
     Key{"super_pod_id"},
@@ -46,7 +53,7 @@ constexpr std::array kPodServerKeys{Key{"server_id", kRequired}};
 void read_super_device(Reading& reading, const Fields& fields, Rank& rank) {
   const Node node = fields.node("super_device_id");
   if (node == kNoNode) return;
-  rank.super_device = decimal(reading.text(node));
+  rank.super_device = read_number(reading, node);
   if (rank.super_device || reading.text(node) == "-2") return;  // that one is a placeholder
   reading.findings.add_value(Rule::kSuperDevice, node, "a decimal number of 32 bits");
 }
@@ -72,10 +79,9 @@ void read_one_device(Reading& reading, Node node, int server_index) {
   (void)read_port(reading, fields, "device_vnic_port");
   rank.backup_ip = fields.text("backup_device_ip");
   read_super_device(reading, fields, rank);
-  Server& server = reading.cluster.servers[static_cast<std::size_t>(server_index)];
-  read_net_position(reading, fields, server);
-  server.ranks.push_back(static_cast<std::uint32_t>(reading.cluster.ranks.size()));
-  reading.cluster.ranks.push_back(std::move(rank));
+  read_net_position(reading, fields,
+                    reading.cluster.servers[static_cast<std::size_t>(server_index)]);
+  add_rank(reading.cluster, std::move(rank));
 }
 
 void read_server(Reading& reading, Node node) {
@@ -87,14 +93,9 @@ void read_server(Reading& reading, Node node) {
   server.host_ip = fields.text("host_ip");
   server.container_ip = fields.text("container_ip");
   server.hardware_type = fields.text("hardware_type");
-  const int index = static_cast<int>(reading.cluster.servers.size());
-  reading.cluster.servers.push_back(std::move(server));
-  const Node devices = fields.node("device");
-  if (devices == kNoNode) return;
-  for (Node device = reading.document.first(devices); device != kNoNode;
-       device = reading.document.next(device)) {
-    read_one_device(reading, device, index);
-  }
+  const int index = add_server(reading.cluster, std::move(server));
+  for_each_element(reading.document, fields.node("device"),
+                   [&](Node device) { read_one_device(reading, device, index); });
 }
 
 using ServersByName = std::unordered_map<std::string_view, int>;
@@ -139,12 +140,8 @@ void read_pod(Reading& reading, Node node, const ServersByName& servers) {
   }
   const int index = static_cast<int>(reading.cluster.pods.size());
   reading.cluster.pods.push_back(std::move(pod));
-  const Node list = fields.node("server_list");
-  if (list == kNoNode) return;
-  for (Node server = reading.document.first(list); server != kNoNode;
-       server = reading.document.next(server)) {
-    read_member(reading, server, servers, index);
-  }
+  for_each_element(reading.document, fields.node("server_list"),
+                   [&](Node server) { read_member(reading, server, servers, index); });
 }
 
 void read_pods(Reading& reading, const Fields& root) {
@@ -157,9 +154,7 @@ void read_pods(Reading& reading, const Fields& root) {
   for (std::size_t i = 0; i < reading.cluster.servers.size(); ++i) {
     servers.emplace(reading.cluster.servers[i].id, static_cast<int>(i));
   }
-  for (Node pod = reading.document.first(list); pod != kNoNode; pod = reading.document.next(pod)) {
-    read_pod(reading, pod, servers);
-  }
+  for_each_element(reading.document, list, [&](Node pod) { read_pod(reading, pod, servers); });
 }
 
 }  // namespace
@@ -193,25 +188,21 @@ std::uint32_t device_most(Form form, Chip chip) {
 
 void read_device_id(Reading& reading, const Fields& fields, Rank& rank) {
   const Node node = fields.node("device_id");
-  if (node != kNoNode) {
-    const auto device = decimal(reading.text(node));
-    const std::uint32_t most = device_most(reading.cluster.form, reading.options.chip);
-    if (device && *device <= most) {
-      rank.device = static_cast<int>(*device);
-    } else {
-      reading.findings.add_value(Rule::kDeviceId, node, fmt::format("0 to {}", most));
-    }
+  if (node == kNoNode) return;
+  const auto device = read_number(reading, node);
+  const std::uint32_t most = device_most(reading.cluster.form, reading.options.chip);
+  if (device && *device <= most) {
+    rank.device = static_cast<int>(*device);
+  } else {
+    reading.findings.add_value(Rule::kDeviceId, node, fmt::format("0 to {}", most));
   }
 }
 
 void read_concise(Reading& reading) {
   const Fields root(reading, reading.document.root(), kRootKeys);
   const Node list = root.node("server_list");
+  for_each_element(reading.document, list, [&](Node server) { read_server(reading, server); });
   if (list != kNoNode) {
-    for (Node server = reading.document.first(list); server != kNoNode;
-         server = reading.document.next(server)) {
-      read_server(reading, server);
-    }
     check_count(reading, root, "server_count", reading.document.size(list), "servers listed");
   }
   read_pods(reading, root);

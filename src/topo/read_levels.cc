@@ -130,8 +130,7 @@ std::vector<std::string> read_ports(Reading& reading, Node list) {
   if (reading.document.size(list) > kPortsMax) {
     reading.findings.add_value(Rule::kPorts, list, fmt::format("at most {} ports", kPortsMax));
   }
-  for (Node node = reading.document.first(list); node != kNoNode;
-       node = reading.document.next(node)) {
+  for_each_element(reading.document, list, [&](Node node) {
     const std::string_view text = reading.text(node);
     const bool is_text = reading.document.is(node, JsonKind::kString);
     if (!is_text || text.empty() || text.size() > kPortBytesMax) {
@@ -145,7 +144,7 @@ std::vector<std::string> read_ports(Reading& reading, Node list) {
       finding.accepted = true;
     }
     if (ports.size() < kPortsMax) ports.emplace_back(text);
-  }
+  });
   return ports;
 }
 
@@ -164,11 +163,10 @@ void read_backups(Reading& reading, const Fields& fields, NetAddress& address) {
     reading.findings.add_value(Rule::kEid, list, "backup addresses with IPV4 and IPV6 only");
     return;
   }
-  for (Node node = reading.document.first(list); node != kNoNode;
-       node = reading.document.next(node)) {
+  for_each_element(reading.document, list, [&](Node node) {
     check_address(reading, address.type, node);
     if (address.backups.size() < kBackupsMax) address.backups.emplace_back(reading.text(node));
-  }
+  });
 }
 
 NetAddress read_address(Reading& reading, Node node) {
@@ -229,10 +227,8 @@ Level read_level(Reading& reading, Node node, int before) {
     reading.findings.add_value(Rule::kListLimit, list,
                                fmt::format("at most {} addresses", kAddressesMax));
   }
-  for (Node each = reading.document.first(list); each != kNoNode;
-       each = reading.document.next(each)) {
-    level.addresses.push_back(read_address(reading, each));
-  }
+  for_each_element(reading.document, list,
+                   [&](Node each) { level.addresses.push_back(read_address(reading, each)); });
   return level;
 }
 
@@ -271,11 +267,10 @@ void read_level_list(Reading& reading, Node list, Rank& rank) {
                                fmt::format("at most {} levels", kLevelsMax));
   }
   int before = -1;
-  for (Node node = reading.document.first(list); node != kNoNode;
-       node = reading.document.next(node)) {
+  for_each_element(reading.document, list, [&](Node node) {
     rank.levels.push_back(read_level(reading, node, before));
     before = std::max(before, rank.levels.back().layer);
-  }
+  });
 }
 
 Rank read_one(Reading& reading, Node node) {
@@ -310,12 +305,7 @@ void group_ranks(Cluster& cluster) {
     Rank& rank = cluster.ranks[i];
     const std::string name = instance_of(rank, 0);
     const auto [server, is_new] = servers.emplace(name, static_cast<int>(cluster.servers.size()));
-    if (is_new) {
-      Server added;
-      added.node = rank.node;
-      added.id = name;
-      cluster.servers.push_back(std::move(added));
-    }
+    if (is_new) add_server(cluster, {.node = rank.node, .id = name});
     rank.server = server->second;
     Server& owner = cluster.servers[static_cast<std::size_t>(rank.server)];
     owner.ranks.push_back(i);
@@ -356,7 +346,7 @@ void read_levels(Reading& reading) {
   const Fields fields(reading, root, kRootKeys);
   const std::string_view detour = fields.text("detour");
   if (!detour.empty() && detour != "true" && detour != "false") {
-    reading.findings.add_value(Rule::kNetType, fields.node("detour"), "\"true\" or \"false\"");
+    reading.findings.add_value(Rule::kDetour, fields.node("detour"), "\"true\" or \"false\"");
   }
   const Node list = fields.node("rank_list");
   if (list == kNoNode) return;

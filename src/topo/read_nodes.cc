@@ -43,14 +43,12 @@ void read_one(Reading& reading, Node node, int server_index, bool a3) {
   if (fields.text("port") != "0") rank.device_port = read_port(reading, fields, "port");
   rank.device_ip = fields.text("rank_ip");
   if (const Node sdid = fields.node("sdid"); sdid != kNoNode) {
-    rank.super_device = decimal(reading.text(sdid));
+    rank.super_device = read_number(reading, sdid);
     if (!rank.super_device) {
       reading.findings.add_value(Rule::kSuperDevice, sdid, "a decimal number of 32 bits");
     }
   }
-  reading.cluster.servers[static_cast<std::size_t>(server_index)].ranks.push_back(
-      static_cast<std::uint32_t>(reading.cluster.ranks.size()));
-  reading.cluster.ranks.push_back(std::move(rank));
+  add_rank(reading.cluster, std::move(rank));
 }
 
 void read_node(Reading& reading, Node node, bool a3) {
@@ -59,14 +57,9 @@ void read_node(Reading& reading, Node node, bool a3) {
   Server server;
   server.node = node;
   server.id = fields.text("node_addr");
-  const int index = static_cast<int>(reading.cluster.servers.size());
-  reading.cluster.servers.push_back(std::move(server));
-  const Node ranks = fields.node("ranks");
-  if (ranks == kNoNode) return;
-  for (Node rank = reading.document.first(ranks); rank != kNoNode;
-       rank = reading.document.next(rank)) {
-    read_one(reading, rank, index, a3);
-  }
+  const int index = add_server(reading.cluster, std::move(server));
+  for_each_element(reading.document, fields.node("ranks"),
+                   [&](Node rank) { read_one(reading, rank, index, a3); });
 }
 
 }  // namespace
@@ -82,12 +75,8 @@ void read_nodes(Reading& reading) {
   if (root.has("heterog_sub_version") && !a3) {
     reading.findings.add_value(Rule::kVersion, root.node("heterog_sub_version"), "\"1.2\"");
   }
-  const Node list = root.node("node_list");
-  if (list == kNoNode) return;
-  for (Node node = reading.document.first(list); node != kNoNode;
-       node = reading.document.next(node)) {
-    read_node(reading, node, a3);
-  }
+  for_each_element(reading.document, root.node("node_list"),
+                   [&](Node node) { read_node(reading, node, a3); });
 }
 
 }  // namespace commrig::topo

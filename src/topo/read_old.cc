@@ -63,9 +63,7 @@ class OldReader {
     if (lab_) lab_location(root);
     const Node list = root.node("group_list");
     if (list == kNoNode) return;
-    for (Node node = document_.first(list); node != kNoNode; node = document_.next(node)) {
-      group(node);
-    }
+    for_each_element(document_, list, [this](Node node) { group(node); });
     check_count(reading_, root, "group_count", document_.size(list), "groups listed");
     if (!lab_) number_ranks();
     require_addresses();
@@ -97,9 +95,7 @@ class OldReader {
     const Node list = fields.node("instance_list");
     if (list == kNoNode) return;
     const std::size_t before = reading_.cluster.ranks.size();
-    for (Node each = document_.first(list); each != kNoNode; each = document_.next(each)) {
-      instance(each);
-    }
+    for_each_element(document_, list, [this](Node each) { instance(each); });
     check_count(reading_, fields, "instance_count", document_.size(list), "instances listed");
     const std::size_t devices = reading_.cluster.ranks.size() - before;
     check_count(reading_, fields, lab_ ? "device_num" : "device_count", devices, "devices listed");
@@ -140,9 +136,8 @@ class OldReader {
       reading_.findings.add_value(Rule::kCount, devices, "one device an instance").variable =
           "devices";
     }
-    for (Node each = document_.first(devices); each != kNoNode; each = document_.next(each)) {
-      device(each, lab_ ? node : each, server, id);
-    }
+    for_each_element(document_, devices,
+                     [&](Node each) { device(each, lab_ ? node : each, server, id); });
   }
 
   // The key is needed, its text may be empty.
@@ -158,14 +153,9 @@ class OldReader {
 
   // Several instances may share a server.
   int server_of(const std::string& id, Node node) {
-    auto& servers = reading_.cluster.servers;
+    const auto& servers = reading_.cluster.servers;
     const auto [found, is_new] = servers_.emplace(id, static_cast<int>(servers.size()));
-    if (is_new) {
-      Server server;
-      server.node = node;
-      server.id = id;
-      servers.push_back(std::move(server));
-    }
+    if (is_new) add_server(reading_.cluster, {.node = node, .id = id});
     return found->second;
   }
 
@@ -179,9 +169,7 @@ class OldReader {
     rank.id = id;
     read_device_id(reading_, fields, rank);
     rank.device_ip = fields.text("device_ip");
-    reading_.cluster.servers[static_cast<std::size_t>(server)].ranks.push_back(
-        static_cast<std::uint32_t>(reading_.cluster.ranks.size()));
-    reading_.cluster.ranks.push_back(std::move(rank));
+    add_rank(reading_.cluster, std::move(rank));
   }
 
   // Ranks as HCCL gives them out: by the bytes of server_id, then by device.

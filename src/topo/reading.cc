@@ -77,7 +77,8 @@ void Fields::require() {
   const JsonDocument& document = reading_->document;
   for (std::size_t i = 0; i < keys_.size(); ++i) {
     const Key& key = keys_[i];
-    if (key.need == Need::kOptional || key.need == Need::kIgnored || nodes_[i] != kNoNode) continue;
+    const bool needed = key.need == Need::kRequired || key.need == Need::kAdvised;
+    if (!needed || nodes_[i] != kNoNode) continue;
     if (document.member(object_, key.name) != kNoNode) continue;  // it is there and was judged
     TableFinding& finding = reading_->findings.add(Rule::kMissingKey, object_);
     finding.variable = std::string(key.name);
@@ -93,6 +94,9 @@ void Fields::judge(std::size_t index, Node member) {
   const JsonDocument& document = reading_->document;
   const Key& key = keys_[index];
   const JsonKind kind = document.kind(member);
+  if (key.need == Need::kUndocumented && is_first_of_its_kind(member)) {
+    reading_->findings.add_key(Rule::kUndocumented, member).found = fmt::format("\"{}\"", key.name);
+  }
   if (key.need == Need::kIgnored || key.type == Type::kAny) {
     nodes_[index] = member;
   } else if (kind == JsonKind::kBroken) {
@@ -141,9 +145,14 @@ void Fields::judge_integer(std::size_t index, Node member) {
   }
 }
 
+bool Fields::is_first_of_its_kind(Node member) {
+  return reading_->odd_keys.emplace(keys_.data(), std::string(reading_->document.key(member)))
+      .second;
+}
+
 void Fields::judge_unknown(Node member) {
   const std::string_view key = reading_->document.key(member);
-  if (!reading_->unknown_keys.emplace(keys_.data(), std::string(key)).second) return;
+  if (!is_first_of_its_kind(member)) return;
   const auto near = std::ranges::find_if(keys_, [&](const Key& known) {
     return looks_like(key, known.name) && reading_->document.member(object_, known.name) == kNoNode;
   });
@@ -167,10 +176,24 @@ std::optional<std::uint32_t> decimal(std::string_view text) {
   return value;
 }
 
+std::optional<std::uint32_t> read_number(Reading& reading, Node node) {
+  const std::string_view text = reading.text(node);
+  const auto strict = decimal(text);
+  if (strict || !reading.document.is(node, JsonKind::kString)) return strict;
+  const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
+  const std::size_t end = std::min(text.find_first_not_of("0123456789", begin), text.size());
+  const auto number = decimal(text.substr(begin, end - begin));
+  if (number) {
+    reading.findings.add_value(Rule::kUndocumented, node, fmt::format("\"{}\"", *number)).detail =
+        "HCCL reads the leading digits";
+  }
+  return number;
+}
+
 int read_port(Reading& reading, const Fields& fields, std::string_view key) {
   const Node node = fields.node(key);
   if (node == kNoNode) return 0;
-  const auto port = decimal(reading.text(node));
+  const auto port = read_number(reading, node);
   if (!port || *port == 0 || *port > 65535) {
     reading.findings.add_value(Rule::kPort, node, "1 to 65535");
     return 0;
@@ -195,7 +218,7 @@ std::string read_name(Reading& reading, const Fields& fields, std::string_view k
 int read_rank(Reading& reading, const Fields& fields, std::string_view key) {
   const Node node = fields.node(key);
   if (node == kNoNode) return -1;
-  const auto rank = decimal(reading.text(node));
+  const auto rank = read_number(reading, node);
   if (rank && *rank <= 0x7fffffffU) return static_cast<int>(*rank);
   reading.findings.add_value(Rule::kRankNumber, node, "a decimal number from 0");
   return -1;
@@ -205,10 +228,21 @@ void check_count(Reading& reading, const Fields& fields, std::string_view key, s
                  std::string_view of_what) {
   const Node node = fields.node(key);
   if (node == kNoNode || reading.elided) return;
-  const auto count = decimal(reading.text(node));
+  const auto count = read_number(reading, node);
   if (count == size && size != 0) return;
   reading.findings.add_value(Rule::kCount, node,
                              fmt::format("{}, the number of {}", size, of_what));
+}
+
+int add_server(Cluster& cluster, Server server) {
+  cluster.servers.push_back(std::move(server));
+  return static_cast<int>(cluster.servers.size()) - 1;
+}
+
+void add_rank(Cluster& cluster, Rank rank) {
+  cluster.servers[static_cast<std::size_t>(rank.server)].ranks.push_back(
+      static_cast<std::uint32_t>(cluster.ranks.size()));
+  cluster.ranks.push_back(std::move(rank));
 }
 
 }  // namespace commrig::topo

@@ -32,7 +32,8 @@ enum class Need : std::uint8_t {
   kRequired,
   kAdvised,  // the documents demand it, the reader does not
   kOptional,
-  kIgnored  // not read by HCCL, and known from other programs
+  kUndocumented,  // optional; HCCL reads it, no document has it
+  kIgnored        // not read by HCCL, and known from other programs
 };
 enum class Type : std::uint8_t { kText, kInteger, kList, kObject, kAny };
 
@@ -51,8 +52,8 @@ struct Reading {
   Findings& findings;
   Cluster& cluster;
   bool elided = false;  // values were left out somewhere
-  // Keys that are not known, once for each kind of object.
-  std::set<std::pair<const Key*, std::string>> unknown_keys{};
+  // Keys that are not documented or not known, once for each kind of object.
+  std::set<std::pair<const Key*, std::string>> odd_keys{};
 
   // `member` of `object` if it is there, else the object: where a finding about it points to.
   Node place(Node object, std::string_view member) const;
@@ -78,6 +79,7 @@ class Fields {
   void judge_list(std::size_t index, Node member);
   void judge_integer(std::size_t index, Node member);
   void judge_unknown(Node member);
+  bool is_first_of_its_kind(Node member);
   void require();
 
   Reading* reading_;
@@ -89,6 +91,9 @@ class Fields {
 // A decimal number without sign, blanks or anything behind it, of 32 bits.
 std::optional<std::uint32_t> decimal(std::string_view text);
 
+// The number in `node`, which may be kNoNode. Where HCCL reads only the leading digits of a text,
+// they are the number, and kUndocumented a finding.
+std::optional<std::uint32_t> read_number(Reading& reading, Node node);
 // A port in `key`: 0 where it is absent or wrong.
 int read_port(Reading& reading, const Fields& fields, std::string_view key);
 // The text in `key`; kTextLength unless it has `least` to `most` bytes.

@@ -200,7 +200,7 @@ constexpr std::array kRules{
         "910 and 310P refuse it, A2 and A3 take it; algorithms that work by levels slow down."},
     RuleInfo{kRankNumber, Severity::kError, "CR-TAB47", "rank_id is no number", "EI0014",
              "the value {found} of rank_id is wrong", "Use a decimal number from 0",
-             "HCCL reads leading digits only, so \"3x\" passes there and means 3."},
+             "HCCL reads a number from 0. Negative text wraps and then is too large."},
     RuleInfo{
         kRankTwice, Severity::kError, "CR-TAB48", "rank stands twice", "EI0014",
         "rank_id must be less than the communication size and unique",
@@ -350,6 +350,15 @@ constexpr std::array kRules{
              "none", "the graph of ranks has no such NPU",
              "Use the topology file of these machines",
              "A rank's local_id or port does not appear in the topology file."},
+    RuleInfo{kDetour, Severity::kError, "CR-TAB84", "detour is neither true nor false", "none",
+             "the text of an exception", "Write \"true\" or \"false\", or leave it out",
+             "The value of detour in 2.0 is a text, not a bool."},
+    RuleInfo{
+        kUndocumented, Severity::kWarning, "CR-TAB85", "HCCL takes it, but no document allows it",
+        "none", "accepted", "Write what the documents describe",
+        "HCCL reads only the leading digits of a number before 2.0, so \"3x\" passes and means "
+        "3; it takes addresses with a zone, and keys that are in no document. Another release "
+        "need not."},
 };
 
 // Row i must describe enumerator i, so that info() is one array access.
@@ -360,7 +369,7 @@ consteval bool rows_are_in_order() {
   return true;
 }
 static_assert(rows_are_in_order());
-static_assert(kRules.size() == static_cast<std::size_t>(kTopologyRank) + 1);
+static_assert(kRules.size() == static_cast<std::size_t>(kUndocumented) + 1);
 
 }  // namespace
 

@@ -101,6 +101,9 @@ enum class Rule : std::uint8_t {
   kTopologyPeer,
   kTopologyEdge,
   kTopologyRank,
+  // later ones
+  kDetour,
+  kUndocumented,
 };
 
 enum class Severity : std::uint8_t { kNote, kWarning, kError };

@@ -83,6 +83,24 @@ inline constexpr std::string_view kGood11 = R"({
 }
 )";
 
+// With what an A3 asks for; rank 1 runs on the host and is bound to device 1.
+inline constexpr std::string_view kGood11A3 = R"({
+  "status": "completed",
+  "version": "1.1",
+  "collective_id": "198.51.100.1-9527",
+  "heterog_sub_version": "1.2",
+  "node_list": [
+    {"node_addr": "198.51.100.1",
+     "ranks": [
+       {"rank_id": "0", "device_id": "0", "port": "16666", "rank_ip": "192.0.2.8",
+        "sdid": "37748736"},
+       {"rank_id": "1", "device_id": "-1", "bind_device_id": "1", "port": "16667",
+        "rank_ip": "192.0.2.9", "sdid": "37814273"}
+     ]}
+  ]
+}
+)";
+
 inline constexpr std::string_view kGood12 = R"({
   "status": "completed",
   "version": "1.2",

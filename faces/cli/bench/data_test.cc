@@ -11,6 +11,11 @@ namespace commrig::cli::bench {
 namespace {
 
 constexpr std::size_t kCount = 5000;  // more than a period
+#ifdef COMMRIG_SANITIZED
+constexpr std::array kRanks{2, 9};
+#else
+constexpr std::array kRanks{2, 7, 8, 9, 33};
+#endif
 
 Load load_of(std::string_view operation, dtype::Dtype dtype = dtype::Dtype::kFp32) {
   return {.operation = find_operation("", operation).value(),
@@ -119,7 +124,7 @@ TEST(DataTest, EveryOrderAndRoundingGivesTheSameBits) {
   for (const dtype::DtypeInfo& type : dtype::all()) {
     if (!type.has_arithmetic) continue;
     for (const dtype::ReduceOpInfo& op : dtype::kReduceOps) {
-      for (const int ranks : {2, 7, 8, 9, 33}) expect_exact(type.dtype, op.op, ranks);
+      for (const int ranks : kRanks) expect_exact(type.dtype, op.op, ranks);
     }
   }
 }

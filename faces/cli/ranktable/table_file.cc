@@ -20,14 +20,19 @@
 namespace commrig::cli {
 namespace {
 
+Error failed(Code code, std::string_view what, const std::string& path, int error) {
+  return Error::make(code, fmt::format("cannot {} {}: {}", what, path.empty() ? "\"\"" : path,
+                                       std::generic_category().message(error)));
+}
+
 Error unreadable(const std::string& path, int error) {
-  return Error::make(Code::kBadArgument, fmt::format("cannot read {}: {}", path,
-                                                     std::generic_category().message(error)));
+  return failed(Code::kBadArgument, "read", path, error);
 }
 
 Error unwritable(const std::string& path, int error) {
-  return Error::make(Code::kSystemCall, fmt::format("cannot write {}: {}", path,
-                                                    std::generic_category().message(error)));
+  // A full or broken disk is not the fault of the name; everything else is.
+  const bool disk = error == ENOSPC || error == EDQUOT || error == EIO;
+  return failed(disk ? Code::kSystemCall : Code::kBadArgument, "write", path, error);
 }
 
 Result<std::string> read_all(const std::string& path, int file) {
@@ -75,7 +80,10 @@ Result<std::string> read_table_file(const std::string& path) {
   if (fstat(file.get(), &status) != 0) return unreadable(path, errno);
   if (S_ISDIR(status.st_mode)) return unreadable(path, EISDIR);
   // Devices may never end.
-  if (!S_ISREG(status.st_mode) && !S_ISFIFO(status.st_mode)) return unreadable(path, EINVAL);
+  if (!S_ISREG(status.st_mode) && !S_ISFIFO(status.st_mode)) {
+    return Error::make(Code::kBadArgument,
+                       fmt::format("cannot read {}: neither a file nor a pipe", path));
+  }
   return read_all(path, file.get());
 }
 
@@ -103,8 +111,19 @@ std::vector<topo::TableFinding> check_file(const std::string& path) {
 
 Status write_table_file(const std::string& path, const std::string& text) {
   if (path == "-") return write_all("standard output", STDOUT_FILENO, text);
-  std::string name = path + ".XXXXXX";
-  const Status written = write_beside(path, name, text);
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  // A device or a pipe must not become a file.
+  if (std::filesystem::is_other(status)) {
+    const Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    return file ? write_all(path, file.get(), text) : unwritable(path, errno);
+  }
+  // A link stays one: what it names is replaced.
+  const std::string target = std::filesystem::is_regular_file(status)
+                                 ? std::filesystem::canonical(path, error).string()
+                                 : path;
+  std::string name = target + ".XXXXXX";
+  const Status written = write_beside(target, name, text);
   if (!written) unlink(name.c_str());
   return written;
 }

@@ -19,7 +19,9 @@ Result<std::string> read_table_file(const std::string& path);
 std::vector<topo::TableFinding> check_file(const std::string& path);
 
 // Puts `text` into `path`: into a file beside it first, which is renamed when it is complete, so
-// that no reader sees half a table. kSystemCall where that fails. "-" is standard output.
+// that no reader sees half a table. A link stays a link, and what is no file, such as a pipe, is
+// written into. "-" is standard output. kBadArgument where the path is not writable, kSystemCall
+// where the disk is full.
 Status write_table_file(const std::string& path, const std::string& text);
 
 }  // namespace commrig::cli

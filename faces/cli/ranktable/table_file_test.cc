@@ -2,8 +2,10 @@
 // SPDX-FileCopyrightText: The commrig authors
 #include "faces/cli/ranktable/table_file.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -11,6 +13,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "base/descriptor.h"
 
 namespace commrig::cli {
 namespace {
@@ -62,7 +66,8 @@ TEST_F(TableFile, WhatCannotBeReadSaysWhy) {
   };
   EXPECT_THAT(why(at("absent.json")), HasSubstr("No such file"));
   EXPECT_THAT(why(folder_.string()), HasSubstr("Is a directory"));
-  EXPECT_THAT(why("/dev/zero"), HasSubstr("cannot read /dev/zero"));
+  EXPECT_THAT(why("/dev/zero"), HasSubstr("cannot read /dev/zero: neither a file nor a pipe"));
+  EXPECT_THAT(why(""), HasSubstr("cannot read \"\":"));
   EXPECT_THAT(why(std::string(5000, 'x')), HasSubstr("too long"));
 }
 
@@ -76,7 +81,24 @@ TEST_F(TableFile, AWrittenFileIsWholeReadableAndAlone) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
   const Status refused = write_table_file(at("absent/hccl.json"), "{}");
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, Code::kSystemCall);
+  EXPECT_EQ(refused.error().code, Code::kBadArgument);
+}
+
+TEST_F(TableFile, ALinkStaysALinkAndAPipeStaysAPipe) {
+  fs::create_directory(at("far"));
+  fs::create_symlink(file("far/hccl.json"), at("link.json"));
+  ASSERT_TRUE(write_table_file(at("link.json"), "{\"a\": 1}"));
+  EXPECT_TRUE(fs::is_symlink(at("link.json")));
+  EXPECT_EQ(read_table_file(at("far/hccl.json")).value(), "{\"a\": 1}");
+  const std::string pipe = at("pipe.json");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const Descriptor reader(open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  ASSERT_TRUE(reader);
+  ASSERT_TRUE(write_table_file(pipe, "{\"a\": 2}"));
+  EXPECT_TRUE(fs::is_fifo(pipe));
+  std::string got(8, '\0');
+  EXPECT_EQ(read(reader.get(), got.data(), got.size()), 8);
+  EXPECT_EQ(got, "{\"a\": 2}");
 }
 
 }  // namespace
