@@ -12,6 +12,8 @@ namespace {
 // call.
 constexpr std::size_t kGivenBackBytes = std::size_t{64} << 10U;
 
+constexpr std::size_t kManyPages = std::size_t{2} << 20U;
+
 bool same(const Call& a, const Call& b) {
   return a.input == b.input && a.output == b.output && a.count == b.count &&
          a.collective == b.collective && a.dtype == b.dtype && a.op == b.op && a.root == b.root;
@@ -30,12 +32,24 @@ std::size_t KnownCalls::place_of(const Call& call) {
   return key * kGolden >> (64U - static_cast<unsigned>(std::countr_zero(kEntries)));
 }
 
-const KnownCall* KnownCalls::find(const Call& call) const {
+const KnownCall* KnownCalls::find(const Call& call) {
   if (entries_.empty() || generation_ != memory_.generation() || !call.counts.empty()) {
     return nullptr;
   }
-  const KnownCall& known = entries_[place_of(call)];
-  return known.plan != nullptr && same(known.call, call) ? &known : nullptr;
+  KnownCall& known = entries_[place_of(call)];
+  if (known.plan == nullptr || !same(known.call, call)) return nullptr;
+  if ((known.small_paged_input_bytes | known.small_paged_output_bytes) != 0) take_huge_pages(known);
+  return &known;
+}
+
+void KnownCalls::take_huge_pages(KnownCall& known) const {
+  const auto take = [&](const void* buffer, std::size_t& bytes) {
+    // A buffer that is gone meanwhile is found by whoever uses it.
+    const Result<device::Window> window = memory_.resolve(buffer, std::exchange(bytes, 0));
+    if (window) device::Memory::prefault(*window);
+  };
+  if (known.small_paged_input_bytes != 0) take(known.call.input, known.small_paged_input_bytes);
+  if (known.small_paged_output_bytes != 0) take(known.call.output, known.small_paged_output_bytes);
 }
 
 void KnownCalls::remember(const Call& call, std::shared_ptr<const KnownPlan> plan,
@@ -43,13 +57,18 @@ void KnownCalls::remember(const Call& call, std::shared_ptr<const KnownPlan> pla
   if (!call.counts.empty()) return;
   if (entries_.empty() || generation != generation_) entries_.assign(kEntries, {});
   generation_ = generation;
-  const auto host_bytes = [&](const void* buffer, std::size_t count) {
+  KnownCall& known = entries_[place_of(call)];
+  known = {.call = call, .plan = std::move(plan), .fingerprint = fingerprint(call)};
+  const auto note = [&](const void* buffer, std::size_t count, std::size_t& host_bytes,
+                        std::size_t& device_bytes) {
     const std::size_t bytes = count * dtype::size_of(call.dtype);
-    return bytes < kGivenBackBytes || memory_.is_device_address(buffer) ? 0 : bytes;
+    const bool in_device = memory_.is_device_address(buffer);
+    if (!in_device && bytes >= kGivenBackBytes) host_bytes = bytes;
+    if (in_device && bytes >= kManyPages) device_bytes = bytes;
   };
-  const std::size_t input = host_bytes(call.input, plan->input_count);
-  const std::size_t output = host_bytes(call.output, plan->output_count);
-  entries_[place_of(call)] = {call, std::move(plan), fingerprint(call), input, output};
+  note(call.input, known.plan->input_count, known.host_input_bytes, known.small_paged_input_bytes);
+  note(call.output, known.plan->output_count, known.host_output_bytes,
+       known.small_paged_output_bytes);
 }
 
 }  // namespace commrig::comm

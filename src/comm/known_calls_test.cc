@@ -3,9 +3,12 @@
 #include "comm/known_calls.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <functional>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -113,6 +116,30 @@ TEST_F(KnownCallsTest, CallsWithCountsAreNotKept) {
   first.counts = {8};
   remember(first);
   EXPECT_EQ(known_.find(first), nullptr);
+}
+
+std::size_t resident_pages(void* buffer, std::size_t bytes) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  std::vector<unsigned char> pages(bytes / page);
+  EXPECT_EQ(::mincore(buffer, bytes, pages.data()), 0);
+  return static_cast<std::size_t>(
+      std::count_if(pages.begin(), pages.end(), [](unsigned char state) { return state & 1; }));
+}
+
+TEST_F(KnownCallsTest, ALargeDeviceBufferThatIsUsedAgainHasAllItsPagesBeforehand) {
+  constexpr std::size_t kBytes = std::size_t{4} << 20U;
+  void* const buffer = *memory_.allocate(0, kBytes);
+  auto plan = std::make_shared<KnownPlan>();
+  plan->input_count = plan->output_count = kBytes / 4;
+  plan_ = plan;
+  const Call large = call(buffer, kBytes / 4);
+  remember(large);
+  EXPECT_EQ(resident_pages(buffer, kBytes), 0U);
+  const KnownCall* const known = known_.find(large);
+  ASSERT_NE(known, nullptr);
+  EXPECT_EQ(resident_pages(buffer, kBytes), kBytes / static_cast<std::size_t>(getpagesize()));
+  EXPECT_EQ(known->small_paged_input_bytes, 0U);
+  EXPECT_EQ(known->small_paged_output_bytes, 0U);
 }
 
 }  // namespace
