@@ -38,18 +38,21 @@ const KnownCall* KnownCalls::find(const Call& call) {
   }
   KnownCall& known = entries_[place_of(call)];
   if (known.plan == nullptr || !same(known.call, call)) return nullptr;
-  if ((known.small_paged_input_bytes | known.small_paged_output_bytes) != 0) take_huge_pages(known);
+  if (known.calls_until_huge_pages > 0 && --known.calls_until_huge_pages == 0) {
+    take_huge_pages(known);
+  }
   return &known;
 }
 
-void KnownCalls::take_huge_pages(KnownCall& known) const {
-  const auto take = [&](const void* buffer, std::size_t& bytes) {
+void KnownCalls::take_huge_pages(const KnownCall& known) const {
+  const auto take = [&](const void* buffer, std::size_t bytes) {
+    if (bytes == 0) return;
     // A buffer that is gone meanwhile is found by whoever uses it.
-    const Result<device::Window> window = memory_.resolve(buffer, std::exchange(bytes, 0));
+    const Result<device::Window> window = memory_.resolve(buffer, bytes);
     if (window) device::Memory::prefault(*window);
   };
-  if (known.small_paged_input_bytes != 0) take(known.call.input, known.small_paged_input_bytes);
-  if (known.small_paged_output_bytes != 0) take(known.call.output, known.small_paged_output_bytes);
+  take(known.call.input, known.large_input_bytes);
+  take(known.call.output, known.large_output_bytes);
 }
 
 void KnownCalls::remember(const Call& call, std::shared_ptr<const KnownPlan> plan,
@@ -66,9 +69,8 @@ void KnownCalls::remember(const Call& call, std::shared_ptr<const KnownPlan> pla
     if (!in_device && bytes >= kGivenBackBytes) host_bytes = bytes;
     if (in_device && bytes >= kManyPages) device_bytes = bytes;
   };
-  note(call.input, known.plan->input_count, known.host_input_bytes, known.small_paged_input_bytes);
-  note(call.output, known.plan->output_count, known.host_output_bytes,
-       known.small_paged_output_bytes);
+  note(call.input, known.plan->input_count, known.host_input_bytes, known.large_input_bytes);
+  note(call.output, known.plan->output_count, known.host_output_bytes, known.large_output_bytes);
 }
 
 }  // namespace commrig::comm

@@ -21,9 +21,11 @@ struct KnownCall {
   std::uint32_t fingerprint = 0;
   std::size_t host_input_bytes = 0;  // 0 for device memory and small buffers
   std::size_t host_output_bytes = 0;
-  // Of large buffers in device memory that may still lie in small pages.
-  std::size_t small_paged_input_bytes = 0;
-  std::size_t small_paged_output_bytes = 0;
+  // Of large buffers in device memory, and how many calls more until they get huge pages. That
+  // takes as long as some ten calls, and each later one a tenth less.
+  std::size_t large_input_bytes = 0;
+  std::size_t large_output_bytes = 0;
+  int calls_until_huge_pages = 64;
 
   // Nobody tells when host memory goes, so large buffers are looked at each time.
   bool host_buffers_are_there() const {
@@ -42,7 +44,7 @@ class KnownCalls {
   const device::Memory& memory() const { return memory_; }
 
   // Valid until remember(); null for a call that must be checked. Its site may be another one.
-  // Large buffers of device memory that are used again get huge pages where the kernel has them.
+  // Large buffers of device memory that are used often get huge pages where the kernel has them.
   const KnownCall* find(const Call& call);
 
   // The call was right, as long as the memory's generation is the one that was read before it was
@@ -52,7 +54,7 @@ class KnownCalls {
  private:
   static constexpr std::size_t kEntries = 32;
   static std::size_t place_of(const Call& call);
-  void take_huge_pages(KnownCall& known) const;
+  void take_huge_pages(const KnownCall& known) const;
 
   const device::Memory& memory_;
   std::uint64_t generation_ = 0;
