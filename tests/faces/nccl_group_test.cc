@@ -234,8 +234,7 @@ TEST(Group, ACommunicatorThatItSetsUpCannotBeUsedBeforeItsEnd) {
 TEST(Group, OperationsOfBlockingAndNonblockingCommunicatorsAreNotMixed) {
   const Ranks blocking(1);
   const Buffer data(0, floats(1, 2));
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;
+  ncclConfig_t config = nonblocking();
   ncclUniqueId id;
   ASSERT_NCCL(ncclGetUniqueId(&id));
   ncclComm_t other = nullptr;

@@ -79,8 +79,7 @@ TEST_P(Joining, ByAnIdInAGroupOfOneThread) {
 TEST_P(Joining, WithoutBlockingFromOneThread) {
   ncclUniqueId id;
   ASSERT_NCCL(ncclGetUniqueId(&id));
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;
+  ncclConfig_t config = nonblocking();
   std::vector<ncclComm_t> comms(GetParam());
   for (int r = 0; r < GetParam(); ++r) {
     ASSERT_CUDA(cudaSetDevice(r));
@@ -129,8 +128,7 @@ TEST_P(Joining, AllAtOnceOnTheNamedDevices) {
 TEST(Joining, ThatIsUnderWayAllowsOnlyQuestionsAndAnAbort) {
   ncclUniqueId id;
   ASSERT_NCCL(ncclGetUniqueId(&id));
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;
+  ncclConfig_t config = nonblocking();
   ncclComm_t comm = nullptr;
   EXPECT_NCCL(ncclCommInitRankConfig(&comm, 2, id, 1, &config), ncclInProgress);
   ncclResult_t state = ncclSuccess;
@@ -158,8 +156,7 @@ TEST(Joining, ThatIsUnderWayAllowsOnlyQuestionsAndAnAbort) {
 TEST(Joining, ThatNobodyCompletesIsEndedByAnAbort) {
   ncclUniqueId id;
   ASSERT_NCCL(ncclGetUniqueId(&id));
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;
+  ncclConfig_t config = nonblocking();
   ncclComm_t comm = nullptr;
   EXPECT_NCCL(ncclCommInitRankConfig(&comm, 2, id, 0, &config), ncclInProgress);
   EXPECT_NCCL(ncclCommFinalize(comm), ncclInvalidArgument);
@@ -169,8 +166,7 @@ TEST(Joining, ThatNobodyCompletesIsEndedByAnAbort) {
 TEST(Joining, OfBlockingAndNonblockingCommunicatorsInOneGroupIsRefused) {
   ncclUniqueId id;
   ASSERT_NCCL(ncclGetUniqueId(&id));
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;
+  ncclConfig_t config = nonblocking();
   ncclComm_t comms[2] = {};
   ASSERT_NCCL(ncclGroupStart());
   ASSERT_NCCL(ncclCommInitRank(&comms[0], 2, id, 0));

@@ -81,8 +81,7 @@ TEST(Split, RefusesColorsPlacesConfigsAndParentsThatAreNone) {
 TEST(Split, TakesItsParentsConfigOrItsOwn) {
   ncclUniqueId id;
   ASSERT_NCCL(ncclGetUniqueId(&id));
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;
+  ncclConfig_t config = nonblocking();
   ncclComm_t parent = nullptr;
   EXPECT_NCCL(ncclCommInitRankConfig(&parent, 1, id, 0, &config), ncclInProgress);
   const auto wait = [](ncclComm_t comm) {

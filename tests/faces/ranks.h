@@ -125,6 +125,12 @@ class Ranks {
   std::vector<cudaStream_t> streams;
 };
 
+inline ncclConfig_t nonblocking() {
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  return config;
+}
+
 // Device memory with these contents.
 class Buffer {
  public:
